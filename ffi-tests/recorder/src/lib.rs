@@ -1,0 +1,1 @@
+//! Records real circuits as fixtures.

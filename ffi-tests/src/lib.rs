@@ -1,0 +1,1 @@
+//! Tests of libgroth16 through its C ABI.

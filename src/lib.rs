@@ -1,0 +1,8 @@
+//! `libgroth16`: Groth16 proofs over BLS12-381 through a split pipeline.
+//!
+//! Data flows one way: `ffi -> engine -> prover -> math | gpu`; `formats` reads files into the types of
+//! `math`; `error`, `par` and `sync` are leaves that anybody may use.
+
+pub mod error;
+pub mod math;
+pub mod par;

@@ -1,0 +1,14 @@
+//! Fields, groups, transforms and multi-scalar multiplication of BLS12-381 on the CPU.
+
+pub mod blst_calls;
+pub mod curve;
+pub mod field;
+pub mod fp;
+pub mod fp2;
+pub mod fr;
+pub mod g1;
+pub mod g2;
+pub mod limbs;
+
+#[cfg(test)]
+mod tests;

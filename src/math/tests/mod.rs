@@ -1,0 +1,3 @@
+//! Checks of the arithmetic against laws and known values.
+
+mod basics;
