@@ -10,6 +10,7 @@ pub type G1Affine = Affine<Fp>;
 pub type G1 = Jacobian<Fp>;
 
 impl CurveField for Fp {
+    const DEGREE: usize = 1;
     const B: Self = Fp::constant("4");
     const GENERATOR: Affine<Self> = Affine {
         x: Fp::constant(

@@ -11,6 +11,7 @@ pub type G2Affine = Affine<Fp2>;
 pub type G2 = Jacobian<Fp2>;
 
 impl CurveField for Fp2 {
+    const DEGREE: usize = 2;
     const B: Self = Fp2 { c0: Fp::constant("4"), c1: Fp::constant("4") };
     const GENERATOR: Affine<Self> = Affine {
         x: Fp2 {

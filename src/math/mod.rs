@@ -9,6 +9,7 @@ pub mod fr;
 pub mod g1;
 pub mod g2;
 pub mod limbs;
+pub mod msm;
 
 #[cfg(test)]
 mod tests;

@@ -1,3 +1,7 @@
 //! Checks of the arithmetic against laws and known values.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod basics;
+mod msm;
+pub mod support;
