@@ -4,5 +4,7 @@
 //! `math`; `error`, `par` and `sync` are leaves that anybody may use.
 
 pub mod error;
+pub mod formats;
 pub mod math;
 pub mod par;
+pub mod prover;
