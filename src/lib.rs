@@ -5,6 +5,8 @@
 
 pub mod engine;
 pub mod error;
+pub mod formats;
 pub mod math;
 pub mod par;
+pub mod prover;
 pub mod sync;

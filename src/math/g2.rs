@@ -2,6 +2,7 @@
 
 use super::blst_calls;
 use super::curve::{Affine, CurveField, Jacobian};
+use super::encoding::encoded_point;
 use super::fp::Fp;
 use super::fp2::Fp2;
 
@@ -51,3 +52,5 @@ impl CurveField for Fp2 {
         blst_calls::p2_in_subgroup(p)
     }
 }
+
+encoded_point!(G2Affine, 96, 192);

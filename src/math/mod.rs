@@ -2,6 +2,7 @@
 
 pub mod blst_calls;
 pub mod curve;
+pub mod encoding;
 pub mod field;
 pub mod fp;
 pub mod fp2;
