@@ -6,3 +6,4 @@
 pub mod error;
 pub mod math;
 pub mod par;
+pub mod prover;
