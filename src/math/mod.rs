@@ -11,6 +11,7 @@ pub mod g1;
 pub mod g2;
 pub mod limbs;
 pub mod msm;
+pub mod ntt;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -3,3 +3,6 @@
 pub mod circuit;
 pub mod density;
 pub mod key;
+pub mod quotient;
+#[cfg(test)]
+mod tests;

@@ -4,4 +4,5 @@
 
 mod basics;
 mod msm;
+mod ntt;
 pub mod support;
