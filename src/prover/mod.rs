@@ -3,3 +3,10 @@
 pub mod circuit;
 pub mod density;
 pub mod key;
+pub mod reference;
+pub mod setup;
+pub mod synthetic;
+pub mod verify;
+
+#[cfg(test)]
+mod tests;
