@@ -12,6 +12,7 @@ pub mod g2;
 pub mod limbs;
 pub mod msm;
 pub mod ntt;
+pub mod quotient;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -3,6 +3,10 @@
 pub mod circuit;
 pub mod density;
 pub mod key;
-pub mod quotient;
+pub mod reference;
+pub mod setup;
+pub mod synthetic;
+pub mod verify;
+
 #[cfg(test)]
 mod tests;
