@@ -5,7 +5,9 @@
 
 pub mod engine;
 pub mod error;
+pub mod ffi;
 pub mod formats;
+pub mod gpu;
 pub mod math;
 pub mod par;
 pub mod prover;

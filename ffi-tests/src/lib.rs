@@ -1,1 +1,3 @@
-//! Tests of libgroth16 through its C ABI.
+//! Tests of libgroth16 through its C ABI: shared helpers.
+
+pub mod header;

@@ -7,6 +7,7 @@ pub mod config;
 pub mod core;
 mod cpu_pool;
 pub mod job;
+pub mod proof;
 
 pub mod stages;
 #[cfg(test)]

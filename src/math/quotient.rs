@@ -140,7 +140,3 @@ impl Powers {
         self.scale * self.g.pow(&[reverse_bits(start, self.bits) as u64])
     }
 }
-
-#[cfg(test)]
-#[path = "tests/quotient.rs"]
-mod tests;

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::formats::r1cs::{R1cs, Rows};
 use crate::math::field::Field;
 use crate::math::fr::Fr;
+use crate::math::quotient;
 use crate::par;
 
 /// Index of the coefficient 1 in a circuit's table of coefficients.
@@ -88,11 +89,7 @@ pub struct Evaluations {
 impl Evaluations {
     /// The first row where a b differs from c.
     pub fn first_unsatisfied(&self) -> Option<usize> {
-        let rows = self.a.len();
-        let piece = par::piece(rows, 1024);
-        let wrong = |row: &usize| self.a[*row] * self.b[*row] != self.c[*row];
-        let firsts = par::map(rows.div_ceil(piece), |i| (i * piece..rows.min((i + 1) * piece)).find(wrong));
-        firsts.into_iter().flatten().next()
+        quotient::first_unsatisfied(&self.a, &self.b, &self.c)
     }
 }
 
@@ -227,10 +224,20 @@ impl Circuit {
     /// A w, B w and C w. `witness` holds the constant one, the other inputs and the auxiliary variables; `Invalid` if
     /// their number is wrong or the first is not one.
     pub fn evaluate(&self, witness: &[Fr]) -> Result<Evaluations> {
+        self.evaluate_with_inputs(witness, 0)
+    }
+
+    /// As `evaluate`, followed by rows `input_i * 0 = 0` for the first `added` inputs, which some keys append.
+    pub fn evaluate_with_inputs(&self, witness: &[Fr], added: usize) -> Result<Evaluations> {
         self.check_witness(witness)?;
-        let evaluate = |matrix| self.evaluate_matrix(matrix, witness);
+        let Some(inputs) = witness.get(..added) else {
+            return Err(Error::internal(format!("{added} rows for {} inputs", self.num_inputs)));
+        };
+        let evaluate = |matrix| self.evaluate_matrix(matrix, witness, added);
         let (a, (b, c)) = par::join(|| evaluate(&self.a), || par::join(|| evaluate(&self.b), || evaluate(&self.c)));
-        Ok(Evaluations { a, b, c })
+        let mut evaluations = Evaluations { a, b, c };
+        evaluations.a[self.num_rows..].copy_from_slice(inputs);
+        Ok(evaluations)
     }
 
     /// `Invalid` unless `witness` has an element per variable, the first of them one.
@@ -249,9 +256,9 @@ impl Circuit {
         Ok(())
     }
 
-    fn evaluate_matrix(&self, matrix: &Matrix, witness: &[Fr]) -> Vec<Fr> {
-        let mut out = vec![Fr::ZERO; self.num_rows];
-        par::for_each_chunk_mut(&mut out, par::piece(self.num_rows, 256), |start, chunk| {
+    fn evaluate_matrix(&self, matrix: &Matrix, witness: &[Fr], added: usize) -> Vec<Fr> {
+        let mut out = vec![Fr::ZERO; self.num_rows + added];
+        par::for_each_chunk_mut(&mut out[..self.num_rows], par::piece(self.num_rows, 256), |start, chunk| {
             for (i, value) in chunk.iter_mut().enumerate() {
                 *value = self.evaluate_row(matrix, start + i, witness);
             }

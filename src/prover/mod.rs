@@ -2,11 +2,15 @@
 
 pub mod circuit;
 pub mod density;
+pub mod device_stage;
+pub mod epilogue;
 pub mod key;
 pub mod reference;
 pub mod setup;
+pub mod split;
 pub mod synthetic;
 pub mod verify;
+pub mod witness;
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,8 @@
-#![allow(clippy::unwrap_used)]
-
-use super::{first_unsatisfied, quotient};
 use crate::error::Status;
 use crate::math::field::Field;
 use crate::math::fr::Fr;
 use crate::math::ntt::Domain;
+use crate::math::quotient::{first_unsatisfied, quotient};
 use crate::math::tests::support::{Random, in_pool};
 
 fn random_vector(random: &mut Random, size: usize) -> Vec<Fr> {

@@ -1,0 +1,204 @@
+//! The stages of a Groth16 proof, as the engine runs them.
+
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use super::stages::{Stages, Stop};
+use crate::error::{Error, Result, Status};
+use crate::formats::proof::Proof;
+use crate::gpu::host::{self, Host};
+use crate::math::g2::G2;
+use crate::math::ntt::Domain;
+use crate::math::quotient;
+use crate::prover::circuit::Circuit;
+use crate::prover::device_stage::{self, DevicePoints, Rows};
+use crate::prover::epilogue::{self, Blinding};
+use crate::prover::key::ProvingKey;
+use crate::prover::split::SplitWitness;
+use crate::prover::verify;
+use crate::prover::witness::{Scalars, Witness};
+
+/// A proving key with what is derived from it once.
+#[derive(Debug)]
+pub struct LoadedKey {
+    /// The key.
+    pub key: ProvingKey,
+    /// Its evaluation domain.
+    pub domain: Domain,
+}
+
+impl LoadedKey {
+    /// Derives the domain.
+    pub fn new(key: ProvingKey) -> Result<Self> {
+        let domain = Domain::new(key.log_domain, key.root_generator)?;
+        Ok(Self { key, domain })
+    }
+}
+
+/// Where the rows' evaluations come from.
+pub enum RowSource {
+    /// From the circuit and the witness.
+    Circuit(Arc<Circuit>),
+    /// From the caller: a, b and perhaps c (else empty), all rows of the key included.
+    Given {
+        /// A w.
+        a: Scalars,
+        /// B w.
+        b: Scalars,
+        /// C w, or empty.
+        c: Scalars,
+    },
+}
+
+/// All that a proof starts with.
+pub struct ProofInput {
+    /// The key.
+    pub key: Arc<LoadedKey>,
+    /// The rows.
+    pub rows: RowSource,
+    /// Public inputs; the first is one.
+    pub inputs: Scalars,
+    /// The other variables.
+    pub aux: Scalars,
+    /// Blinding scalars.
+    pub blinding: Blinding,
+    /// Whether the proof is verified before it is given out.
+    pub self_check: bool,
+}
+
+impl ProofInput {
+    /// Checks all sizes against the key and the circuit: what `start` answers at once.
+    pub fn check_sizes(&self) -> Result<()> {
+        let key = &self.key.key;
+        check_count("inputs", self.inputs.len(), key.num_inputs)?;
+        check_count("aux", self.aux.len(), key.num_aux)?;
+        match &self.rows {
+            RowSource::Circuit(circuit) => key.check_circuit(circuit),
+            RowSource::Given { a, b, c } => {
+                self.check_rows("a", a.len())?;
+                check_count("b", b.len(), a.len())?;
+                if c.is_empty() { Ok(()) } else { check_count("c", c.len(), a.len()) }
+            }
+        }
+    }
+
+    fn check_rows(&self, name: &str, rows: usize) -> Result<()> {
+        let size = self.key.domain.size();
+        if rows.max(1).next_power_of_two() == size {
+            return Ok(());
+        }
+        let message = format!(
+            "{name} has {rows} rows, those that the key adds included; the key's domain of {size} takes {} to {size}",
+            size / 2 + 1
+        );
+        Err(Error::invalid(message))
+    }
+}
+
+fn check_count(name: &str, got: usize, wanted: usize) -> Result<()> {
+    if got == wanted {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{name} has {got} scalars, the key wants {wanted}")))
+}
+
+/// What G2, the device and the epilogue read of a job; owned by it.
+pub struct ProofScalars {
+    key: Arc<LoadedKey>,
+    witness: Witness,
+    split: SplitWitness,
+    blinding: Blinding,
+    self_check: bool,
+}
+
+/// The stages on the CPU.
+#[derive(Debug, Default)]
+pub struct Groth16;
+
+impl Stages for Groth16 {
+    type Input = ProofInput;
+    type Scalars = ProofScalars;
+    type Evaluations = Rows;
+    type Device = Host;
+    type DeviceResult = DevicePoints;
+    type G2Result = G2;
+    type Output = Proof;
+
+    fn split(&self, input: &ProofInput) -> Result<ProofScalars> {
+        let witness = Witness::read(&input.inputs, &input.aux)?;
+        let split = SplitWitness::new(&input.key.key, witness.values())?;
+        let blinding = Blinding { r: input.blinding.r.clone(), s: input.blinding.s.clone() };
+        Ok(ProofScalars { key: Arc::clone(&input.key), witness, split, blinding, self_check: input.self_check })
+    }
+
+    fn evaluate(&self, input: ProofInput, scalars: &ProofScalars, stop: &Stop) -> Result<Rows> {
+        if stop.is_asked() {
+            return Err(stopped());
+        }
+        match &input.rows {
+            RowSource::Circuit(circuit) => evaluate_circuit(circuit, &input.key, &scalars.witness),
+            RowSource::Given { a, b, c } => read_rows(a, b, c),
+        }
+    }
+
+    fn g2(&self, scalars: &ProofScalars, stop: &Stop) -> Result<G2> {
+        if stop.is_asked() {
+            return Err(stopped());
+        }
+        host::msm_query(&scalars.key.key.b2.points, &scalars.split.b)
+    }
+
+    fn run_device(&self, device: &mut Host, scalars: &ProofScalars, rows: Rows, stop: &Stop) -> Result<DevicePoints> {
+        let LoadedKey { key, domain } = &*scalars.key;
+        device_stage::run(device, key, domain, &scalars.split, rows, || stop.is_asked())
+    }
+
+    fn finish(&self, scalars: &ProofScalars, device: DevicePoints, g2: G2) -> Result<Proof> {
+        let key = &scalars.key.key;
+        let proof = epilogue::join(&key.vk, &scalars.blinding, &device, &g2);
+        let inputs = &scalars.witness.values()[..key.num_inputs];
+        if scalars.self_check && !verify::verify(&key.vk, inputs, &proof)? {
+            let message = "the proof does not verify and is withheld: the key does not fit the rows, c was left empty \
+                           and the witness is wrong, or this machine computed wrongly";
+            return Err(Error::new(Status::SelfCheck, message));
+        }
+        Ok(proof)
+    }
+}
+
+fn stopped() -> Error {
+    Error::new(Status::Cancelled, "stopped before the stage began")
+}
+
+fn evaluate_circuit(circuit: &Circuit, key: &LoadedKey, witness: &Witness) -> Result<Rows> {
+    let values = witness.values();
+    let mut evaluations = circuit.evaluate_with_inputs(values, key.key.num_rows_added())?;
+    if let Some(row) = evaluations.first_unsatisfied() {
+        return Err(unsatisfied(row));
+    }
+    Ok(Rows {
+        a: Zeroizing::new(std::mem::take(&mut evaluations.a)),
+        b: Zeroizing::new(std::mem::take(&mut evaluations.b)),
+    })
+}
+
+fn read_rows(a: &Scalars, b: &Scalars, c: &Scalars) -> Result<Rows> {
+    let read = |scalars: &Scalars| {
+        let mut values = Zeroizing::new(Vec::with_capacity(scalars.len()));
+        scalars.read_into(&mut values)?;
+        Ok(values)
+    };
+    let rows = Rows { a: read(a)?, b: read(b)? };
+    if !c.is_empty() {
+        let c = read(c)?;
+        if let Some(row) = quotient::first_unsatisfied(&rows.a, &rows.b, &c) {
+            return Err(unsatisfied(row));
+        }
+    }
+    Ok(rows)
+}
+
+fn unsatisfied(row: usize) -> Error {
+    Error::new(Status::Unsatisfied, format!("the witness does not satisfy row {row}: a * b is not c there"))
+}

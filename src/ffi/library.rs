@@ -1,0 +1,119 @@
+//! The library itself: versions, statuses, the last error.
+
+use std::ffi::{c_char, c_void};
+
+use super::guard;
+
+/// Of the ABI; the number in the SONAME.
+pub const GROTH16_ABI_MAJOR: u32 = 1;
+/// Of the ABI; grows when functions, constants or fields are added.
+pub const GROTH16_ABI_MINOR: u32 = 0;
+
+/// 0 is success, errors are negative: see `groth16_status_code`.
+pub type groth16_status = i32;
+
+/// The values of `groth16_status`.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum groth16_status_code {
+    GROTH16_OK = 0,
+    /// An argument broke its documented contract.
+    GROTH16_E_INVALID = -1,
+    /// Well formed, but not in this library or on this machine.
+    GROTH16_E_UNSUPPORTED = -2,
+    /// Host memory, or a host limit that you set.
+    GROTH16_E_NO_MEMORY = -3,
+    /// Device memory, after every smaller plan was tried.
+    GROTH16_E_DEVICE_MEMORY = -4,
+    /// No usable GPU where one was asked for.
+    GROTH16_E_NO_DEVICE = -5,
+    /// The GPU or its driver failed, and no retry was left.
+    GROTH16_E_DEVICE = -6,
+    /// The system refused to open or read a file.
+    GROTH16_E_IO = -7,
+    /// Key, circuit, witness or proof bytes are malformed.
+    GROTH16_E_FORMAT = -8,
+    /// The witness does not satisfy the circuit.
+    GROTH16_E_UNSATISFIED = -9,
+    /// The proof does not verify; it is withheld.
+    GROTH16_E_SELF_CHECK = -10,
+    /// max_queued_jobs jobs are waiting.
+    GROTH16_E_QUEUE_FULL = -11,
+    /// The time that you gave ran out.
+    GROTH16_E_TIMEOUT = -12,
+    /// Output buffer; the needed size was written.
+    GROTH16_E_TOO_SMALL = -13,
+    /// You asked for the work to stop.
+    GROTH16_E_CANCELLED = -14,
+    /// The engine was freed before the job ran.
+    GROTH16_E_SHUTDOWN = -15,
+    /// A handle made before fork() was used in the child.
+    GROTH16_E_FORKED = -16,
+    /// A bug in this library; the process is still sound.
+    GROTH16_E_INTERNAL = -17,
+}
+
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+
+/// GROTH16_ABI_MAJOR << 16 | GROTH16_ABI_MINOR of the library that is loaded; compare it with the header's.
+#[unsafe(no_mangle)]
+pub extern "C" fn groth16_abi_version() -> u32 {
+    (GROTH16_ABI_MAJOR << 16) | GROTH16_ABI_MINOR
+}
+
+/// The library's version, such as "0.1.0"; a static string.
+#[unsafe(no_mangle)]
+pub extern "C" fn groth16_version() -> *const c_char {
+    VERSION.as_ptr().cast()
+}
+
+/// The name of a status, such as "GROTH16_E_FORMAT"; a static string, also for numbers that are no status.
+#[unsafe(no_mangle)]
+pub extern "C" fn groth16_status_name(status: groth16_status) -> *const c_char {
+    let name: &'static str = match status {
+        0 => "GROTH16_OK\0",
+        -1 => "GROTH16_E_INVALID\0",
+        -2 => "GROTH16_E_UNSUPPORTED\0",
+        -3 => "GROTH16_E_NO_MEMORY\0",
+        -4 => "GROTH16_E_DEVICE_MEMORY\0",
+        -5 => "GROTH16_E_NO_DEVICE\0",
+        -6 => "GROTH16_E_DEVICE\0",
+        -7 => "GROTH16_E_IO\0",
+        -8 => "GROTH16_E_FORMAT\0",
+        -9 => "GROTH16_E_UNSATISFIED\0",
+        -10 => "GROTH16_E_SELF_CHECK\0",
+        -11 => "GROTH16_E_QUEUE_FULL\0",
+        -12 => "GROTH16_E_TIMEOUT\0",
+        -13 => "GROTH16_E_TOO_SMALL\0",
+        -14 => "GROTH16_E_CANCELLED\0",
+        -15 => "GROTH16_E_SHUTDOWN\0",
+        -16 => "GROTH16_E_FORKED\0",
+        -17 => "GROTH16_E_INTERNAL\0",
+        _ => "GROTH16_E_UNKNOWN\0",
+    };
+    name.as_ptr().cast()
+}
+
+/// Copies the text of this thread's last failed call into buf: at most cap - 1 bytes, and a NUL. Returns the length of
+/// the whole text without its NUL, so that buf NULL with cap 0 asks for it. Successful calls leave the text alone.
+///
+/// # Safety
+/// `buf` is NULL or has `cap` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_last_error(buf: *mut c_char, cap: usize) -> usize {
+    let copy = |text: &str| {
+        if !buf.is_null() && cap > 0 {
+            let mut end = text.len().min(cap - 1);
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            // SAFETY: `end < cap` bytes and a NUL fit; the regions are distinct.
+            unsafe {
+                text.as_ptr().cast::<c_void>().copy_to_nonoverlapping(buf.cast(), end);
+                buf.add(end).write(0);
+            }
+        }
+        text.len()
+    };
+    guard::with_message(copy).unwrap_or(0)
+}

@@ -1,0 +1,212 @@
+//! Proving keys.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::callback::{Progress, groth16_progress_fn};
+use super::circuit::groth16_circuit;
+use super::engine::groth16_engine;
+use super::guard;
+use super::handle::{self, Handle, Tag};
+use super::library::groth16_status;
+use super::memory::{self, Borrowed};
+use super::options::{choose, groth16_format, groth16_log_level, groth16_point_checks};
+use super::sized::{self, SizedStruct};
+use crate::engine::proof::LoadedKey;
+use crate::error::{Error, Result, Status};
+use crate::formats::bellman_params::{self, ReadOptions};
+use crate::formats::source::Source;
+use crate::formats::vk::PointChecks;
+use crate::prover::density::Density;
+use crate::prover::key::{Densities, ProvingKey};
+
+/// A proving key: immutable, shareable.
+pub struct groth16_pk {
+    pub(super) key: Arc<LoadedKey>,
+    tag: Arc<Tag>,
+}
+
+impl Handle for groth16_pk {
+    fn tag(&self) -> &Arc<Tag> {
+        &self.tag
+    }
+}
+
+/// Bit i is (words[i / 64] >> (i % 64)) & 1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct groth16_bits {
+    pub words: *const u64,
+    pub count: usize,
+}
+
+/// Where a key comes from and what is checked of it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct groth16_pk_options {
+    pub struct_size: usize,
+    /// a file, or ...
+    pub path: *const c_char,
+    /// ... bytes, copied before the call returns
+    pub data: *const c_void,
+    pub data_len: usize,
+    /// gives the densities that bellman files lack, or ...
+    pub circuit: *const groth16_circuit,
+    /// ... the densities themselves: which aux variables have a nonzero coefficient in A, which inputs and which aux
+    /// variables in B; default (count 0): all
+    pub a_aux: groth16_bits,
+    pub b_inputs: groth16_bits,
+    pub b_aux: groth16_bits,
+    /// GROTH16_FORMAT_...
+    pub format: i32,
+    /// GROTH16_CHECK_...; less than the default only for a file that you trust, or with ...
+    pub point_checks: i32,
+    /// ... its expected BLAKE2b-512 digest, 64 bytes
+    pub blake2b: *const u8,
+    pub progress: groth16_progress_fn,
+    pub progress_user: *mut c_void,
+}
+
+// SAFETY: repr(C), struct_size first; integers, raw pointers and an optional function may be zero.
+unsafe impl SizedStruct for groth16_pk_options {
+    const NAME: &'static str = "groth16_pk_options";
+}
+
+/// Loads a key on the engine's threads and checks it.
+///
+/// # Safety
+/// `engine` and the circuit are live handles; `options` points to `struct_size` readable bytes whose pointers fit
+/// their lengths; `pk` is writable.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_pk_load(
+    engine: *mut groth16_engine,
+    options: *const groth16_pk_options,
+    pk: *mut *mut groth16_pk,
+) -> groth16_status {
+    guard::waiting_status(|| {
+        memory::check_out(pk, "pk")?;
+        // SAFETY: by this function's contract.
+        let engine = unsafe { handle::borrow(engine, "engine") }?;
+        // SAFETY: by this function's contract.
+        let options = unsafe { sized::read(options) }?;
+        // SAFETY: by this function's contract.
+        let loaded = unsafe { load(engine, &options) }?;
+        // SAFETY: by this function's contract.
+        unsafe { memory::set(pk, handle::give(loaded)) };
+        Ok(())
+    })
+}
+
+/// Releases a key; jobs that need it keep it alive.
+///
+/// # Safety
+/// `pk` is NULL or a handle that is used by nobody else now or later.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_pk_free(pk: *mut groth16_pk) {
+    // SAFETY: by this function's contract.
+    guard::silent(|| drop(unsafe { handle::take(pk) }));
+}
+
+/// # Safety
+/// As for `groth16_pk_load`.
+unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<groth16_pk> {
+    let begin = Instant::now();
+    check_format(options.format)?;
+    let checks = point_checks(options.point_checks)?;
+    // SAFETY: by this function's contract.
+    let digest = unsafe { memory::array::<64>(options.blake2b) };
+    // SAFETY: by this function's contract.
+    let data = unsafe { Borrowed::new(options.data, options.data_len, "data") }?;
+    // SAFETY: by this function's contract.
+    let source = unsafe { open(options.path, &data, "key") }?;
+    // SAFETY: by this function's contract.
+    let circuit = unsafe { options.circuit.as_ref() };
+    if let Some(circuit) = circuit {
+        circuit.tag().check()?;
+        handle::check_together(engine, circuit, "circuit")?;
+    }
+    // SAFETY: by this function's contract.
+    let densities = unsafe { densities(options) }?;
+    if circuit.is_some() && densities != Densities::default() {
+        return Err(Error::invalid("densities come from a circuit or from bits, not from both"));
+    }
+    let progress = Progress::new(options.progress, options.progress_user);
+    let circuit = circuit.map(|circuit| &*circuit.circuit);
+    let key = engine.engine.install(|| {
+        let report = |done, total| progress.report(done, total);
+        let options = ReadOptions { checks, blake2b: digest.as_ref(), progress: Some(&report) };
+        let params = bellman_params::read(&source, &options)?;
+        let key = match circuit {
+            Some(circuit) => ProvingKey::from_bellman_with_circuit(params, circuit)?,
+            None => ProvingKey::from_bellman(params, densities)?,
+        };
+        LoadedKey::new(key)
+    })?;
+    let text = format!(
+        "key loaded in {} ms: {} inputs, {} aux variables, domain of {}",
+        begin.elapsed().as_millis(),
+        key.key.num_inputs,
+        key.key.num_aux,
+        key.domain.size()
+    );
+    engine.logger.log(groth16_log_level::GROTH16_LOG_INFO, &text);
+    Ok(groth16_pk { key: Arc::new(key), tag: Arc::clone(engine.tag()) })
+}
+
+fn check_format(format: i32) -> Result<()> {
+    use groth16_format::*;
+    let formats = [
+        GROTH16_FORMAT_AUTO,
+        GROTH16_FORMAT_BELLMAN,
+        GROTH16_FORMAT_ZKEY,
+        GROTH16_FORMAT_GNARK,
+        GROTH16_FORMAT_ARKWORKS,
+    ];
+    match choose(format, &formats, "format")? {
+        GROTH16_FORMAT_AUTO | GROTH16_FORMAT_BELLMAN => Ok(()),
+        other => Err(Error::new(Status::Unsupported, format!("{other:?} is not in this version"))),
+    }
+}
+
+fn point_checks(checks: i32) -> Result<PointChecks> {
+    let choices = [PointChecks::Subgroup, PointChecks::OnCurve, PointChecks::Nothing];
+    const _: () = assert!(groth16_point_checks::GROTH16_CHECK_NOTHING as i32 == 2);
+    choose(checks, &choices, "point_checks")
+}
+
+/// The bits of the options.
+///
+/// # Safety
+/// Their pointers fit their counts.
+unsafe fn densities(options: &groth16_pk_options) -> Result<Densities> {
+    let read = |bits: &groth16_bits, name: &str| {
+        if bits.count == 0 {
+            return Ok(None);
+        }
+        // SAFETY: by this function's contract.
+        let words = unsafe { memory::slice(bits.words, bits.count.div_ceil(64), name) }?;
+        Density::from_bits(words, bits.count).map(Some).map_err(|e| e.at(name))
+    };
+    Ok(Densities {
+        a_aux: read(&options.a_aux, "a_aux")?,
+        b_inputs: read(&options.b_inputs, "b_inputs")?,
+        b_aux: read(&options.b_aux, "b_aux")?,
+    })
+}
+
+/// A file or bytes, exactly one of them.
+///
+/// # Safety
+/// `path` is NULL or a C string.
+pub(super) unsafe fn open<'a>(path: *const c_char, data: &'a Borrowed, what: &str) -> Result<Source<'a>> {
+    let bytes = data.as_ref();
+    match (path.is_null(), bytes.is_empty()) {
+        (true, true) => Err(Error::invalid(format!("no {what}: neither path nor data is set"))),
+        (false, false) => Err(Error::invalid(format!("{what}: both path and data are set"))),
+        (true, false) => Ok(Source::Bytes(bytes)),
+        // SAFETY: by this function's contract.
+        (false, true) => Source::open(unsafe { memory::path(path) }),
+    }
+}

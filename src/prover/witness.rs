@@ -1,0 +1,127 @@
+//! Scalars as callers give them: 32 little-endian bytes each, in one of two forms.
+
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Result};
+use crate::math::fr::{Fr, scalar_from_le_bytes};
+use crate::par;
+
+/// How scalars are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalarForm {
+    /// The value itself, below r.
+    Canonical,
+    /// The value times 2^256 modulo r, as `blst_fr` holds it.
+    Montgomery,
+}
+
+/// Bytes of a caller, alive as long as this value.
+pub type ScalarBytes = Box<dyn AsRef<[u8]> + Send + Sync>;
+
+/// A run of scalars of a caller.
+pub struct Scalars {
+    name: &'static str,
+    bytes: ScalarBytes,
+    form: ScalarForm,
+}
+
+/// Bytes of one scalar.
+pub const SCALAR_BYTES: usize = 32;
+
+impl Scalars {
+    /// The scalars called `name` in messages; `Status::Invalid` if the bytes are not whole scalars.
+    pub fn new(name: &'static str, bytes: ScalarBytes, form: ScalarForm) -> Result<Self> {
+        let length = (*bytes).as_ref().len();
+        if !length.is_multiple_of(SCALAR_BYTES) {
+            let message = format!("{name}: {length} bytes are not a whole number of scalars of {SCALAR_BYTES} bytes");
+            return Err(Error::invalid(message));
+        }
+        Ok(Self { name, bytes, form })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        (*self.bytes).as_ref().len() / SCALAR_BYTES
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends all of them to `out`. `Status::Invalid`, naming the first index, if one is not below r.
+    pub fn read_into(&self, out: &mut Zeroizing<Vec<Fr>>) -> Result<()> {
+        let bytes = (*self.bytes).as_ref();
+        let start = out.len();
+        out.resize(start + self.len(), Fr::default());
+        let size = par::piece(self.len(), 4096);
+        let first_bad = crate::sync::Mutex::new(None::<usize>);
+        par::for_each_chunk_mut(&mut out[start..], size, |offset, chunk| {
+            for (i, value) in chunk.iter_mut().enumerate() {
+                match self.decode(bytes, offset + i) {
+                    Some(scalar) => *value = scalar,
+                    None => {
+                        let mut first = first_bad.lock();
+                        *first = Some(first.map_or(offset + i, |known| known.min(offset + i)));
+                        return;
+                    }
+                }
+            }
+        });
+        let first_bad = *first_bad.lock();
+        match first_bad {
+            Some(index) => Err(Error::invalid(format!("{}[{index}] is not below the group order r", self.name))),
+            None => Ok(()),
+        }
+    }
+
+    /// All of them, when they are no secret.
+    pub fn read_public(&self) -> Result<Vec<Fr>> {
+        let mut values = Zeroizing::new(Vec::with_capacity(self.len()));
+        self.read_into(&mut values)?;
+        Ok(std::mem::take(&mut *values))
+    }
+
+    fn decode(&self, bytes: &[u8], index: usize) -> Option<Fr> {
+        let chunk = bytes.get(index * SCALAR_BYTES..)?.first_chunk::<SCALAR_BYTES>()?;
+        let limbs = scalar_from_le_bytes(chunk);
+        match self.form {
+            ScalarForm::Canonical => Fr::from_canonical(limbs),
+            ScalarForm::Montgomery => Fr::from_montgomery(limbs),
+        }
+    }
+}
+
+impl std::fmt::Debug for Scalars {
+    /// Never shows the scalars.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} scalars {} ({:?})", self.len(), self.name, self.form)
+    }
+}
+
+/// Values of all variables: one, the other inputs, aux. Wiped when dropped.
+#[derive(Debug)]
+pub struct Witness {
+    values: Zeroizing<Vec<Fr>>,
+}
+
+impl Witness {
+    /// Reads inputs and aux. `Status::Invalid` if a scalar is not below r or the first input is not one.
+    pub fn read(inputs: &Scalars, aux: &Scalars) -> Result<Self> {
+        // One allocation of the final size: growing would leave unwiped copies behind.
+        let mut values = Zeroizing::new(Vec::with_capacity(inputs.len() + aux.len()));
+        inputs.read_into(&mut values)?;
+        match values.first() {
+            Some(one) if *one == <Fr as crate::math::field::Field>::ONE => {}
+            Some(_) => return Err(Error::invalid("inputs[0] is not one")),
+            None => return Err(Error::invalid("inputs is empty; inputs[0] must be one")),
+        }
+        aux.read_into(&mut values)?;
+        Ok(Self { values })
+    }
+
+    /// All values, Montgomery form.
+    pub fn values(&self) -> &[Fr] {
+        &self.values
+    }
+}
