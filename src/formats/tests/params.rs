@@ -163,7 +163,7 @@ fn digests_cover_the_whole_file() {
         changed[1000] ^= 1;
         changed
     }] {
-        let error = read(&Source::Bytes(&changed), &options).err().expect("refused");
+        let error = read(&Source::Bytes(&changed), &options).expect_err("refused");
         assert!(error.message().starts_with("bellman params: the file's BLAKE2b digest is "), "{error}");
         assert_eq!(error.status(), Status::Format);
     }
@@ -189,7 +189,7 @@ fn progress_rises_to_the_total_and_can_stop_the_reading() {
             left.get() >= 0
         };
         let options = ReadOptions { progress: Some(&progress), ..ReadOptions::default() };
-        let error = read(&Source::Bytes(&bytes), &options).err().expect("stopped");
+        let error = read(&Source::Bytes(&bytes), &options).expect_err("stopped");
         assert_eq!(error.status(), Status::Cancelled);
     }
 }
