@@ -7,3 +7,6 @@ pub mod r1cs;
 pub mod source;
 pub mod vk;
 pub mod wtns;
+
+#[cfg(test)]
+mod tests;
