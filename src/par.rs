@@ -24,6 +24,30 @@ pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T
     if in_pool() { (0..count).into_par_iter().map(f).collect() } else { (0..count).map(f).collect() }
 }
 
+/// `items.map(f)`, in order, for items that are owned or borrowed mutably.
+pub fn map_items<I: Send, T: Send>(items: Vec<I>, f: impl Fn(I) -> T + Sync + Send) -> Vec<T> {
+    if in_pool() { items.into_par_iter().map(f).collect() } else { items.into_iter().map(f).collect() }
+}
+
+/// Calls `f(start, piece of a, piece of b)` for the pieces of `size` elements of two slices of one length (the longer
+/// one's tail is left alone); `start` is the index of the pieces' first element. A `size` of 0 counts as 1.
+pub fn for_each_chunk_pair_mut<A: Send, B: Send>(
+    a: &mut [A],
+    b: &mut [B],
+    size: usize,
+    f: impl Fn(usize, &mut [A], &mut [B]) + Sync + Send,
+) {
+    let size = size.max(1);
+    let length = a.len().min(b.len());
+    let (a, b) = (&mut a[..length], &mut b[..length]);
+    if in_pool() {
+        let pairs = a.par_chunks_mut(size).zip(b.par_chunks_mut(size)).enumerate();
+        pairs.for_each(|(i, (a, b))| f(i * size, a, b));
+    } else {
+        a.chunks_mut(size).zip(b.chunks_mut(size)).enumerate().for_each(|(i, (a, b))| f(i * size, a, b));
+    }
+}
+
 /// Calls `f(start, chunk)` for the pieces of `items` of `size` elements (the last may be shorter); `start` is the
 /// index of the piece's first element. A `size` of 0 counts as 1.
 pub fn for_each_chunk_mut<T: Send>(items: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) + Sync + Send) {

@@ -6,6 +6,8 @@ use super::fr::Scalar;
 /// What a base field brings along so that its curve's points can be added: complete formulas, which take equal,
 /// opposite and infinite points.
 pub trait CurveField: Field {
+    /// The degree over the prime field; measured tables are indexed by it.
+    const DEGREE: usize;
     /// The curve's constant b.
     const B: Self;
     /// The generator of the subgroup of order r that the standard fixes.

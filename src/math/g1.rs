@@ -2,6 +2,7 @@
 
 use super::blst_calls;
 use super::curve::{Affine, CurveField, Jacobian};
+use super::encoding::encoded_point;
 use super::fp::Fp;
 
 /// A point of the first group by its coordinates.
@@ -10,6 +11,7 @@ pub type G1Affine = Affine<Fp>;
 pub type G1 = Jacobian<Fp>;
 
 impl CurveField for Fp {
+    const DEGREE: usize = 1;
     const B: Self = Fp::constant("4");
     const GENERATOR: Affine<Self> = Affine {
         x: Fp::constant(
@@ -39,3 +41,5 @@ impl CurveField for Fp {
         blst_calls::p1_in_subgroup(p)
     }
 }
+
+encoded_point!(G1Affine, 48, 96);

@@ -2,6 +2,7 @@
 
 use super::blst_calls;
 use super::curve::{Affine, CurveField, Jacobian};
+use super::encoding::encoded_point;
 use super::fp::Fp;
 use super::fp2::Fp2;
 
@@ -11,6 +12,7 @@ pub type G2Affine = Affine<Fp2>;
 pub type G2 = Jacobian<Fp2>;
 
 impl CurveField for Fp2 {
+    const DEGREE: usize = 2;
     const B: Self = Fp2 { c0: Fp::constant("4"), c1: Fp::constant("4") };
     const GENERATOR: Affine<Self> = Affine {
         x: Fp2 {
@@ -50,3 +52,5 @@ impl CurveField for Fp2 {
         blst_calls::p2_in_subgroup(p)
     }
 }
+
+encoded_point!(G2Affine, 96, 192);

@@ -2,6 +2,7 @@
 
 pub mod blst_calls;
 pub mod curve;
+pub mod encoding;
 pub mod field;
 pub mod fp;
 pub mod fp2;
@@ -9,6 +10,9 @@ pub mod fr;
 pub mod g1;
 pub mod g2;
 pub mod limbs;
+pub mod msm;
+pub mod ntt;
+pub mod quotient;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,0 +1,176 @@
+//! The real threads with stages that only count.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::unbounded;
+
+use crate::engine::Engine;
+use crate::engine::config::Config;
+use crate::engine::core::Phase;
+use crate::engine::job::Notice;
+use crate::engine::stages::{Stages, Stop};
+use crate::error::{Error, Result, Status};
+use crate::sync::{AtomicU32, Ordering};
+
+/// What one scripted job does in each stage.
+#[derive(Clone, Default)]
+struct Script {
+    number: u32,
+    g2: Duration,
+    device: Duration,
+    fail: Option<&'static str>,
+}
+
+#[derive(Default)]
+struct Scripted {
+    on_device: AtomicU32,
+}
+
+impl Script {
+    fn stage(&self, name: &str) -> Result<()> {
+        match self.fail {
+            Some("panic") if name == "g2" => panic!("scripted"),
+            Some(fail) if fail == name => Err(Error::new(Status::Unsatisfied, name)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Stages for Scripted {
+    type Input = Script;
+    type Scalars = Script;
+    type Evaluations = ();
+    type Device = ();
+    type DeviceResult = u32;
+    type G2Result = u32;
+    type Output = u32;
+
+    fn split(&self, input: &Script) -> Result<Script> {
+        input.stage("split").map(|()| input.clone())
+    }
+    fn evaluate(&self, input: Script, _: &Script, _: &Stop) -> Result<()> {
+        input.stage("evaluate")
+    }
+    fn g2(&self, script: &Script, _: &Stop) -> Result<u32> {
+        std::thread::sleep(script.g2);
+        script.stage("g2").map(|()| script.number)
+    }
+    fn run_device(&self, (): &mut (), script: &Script, (): (), _: &Stop) -> Result<u32> {
+        assert_eq!(self.on_device.fetch_add(1, Ordering::SeqCst), 0, "two jobs on one device");
+        std::thread::sleep(script.device);
+        self.on_device.fetch_sub(1, Ordering::SeqCst);
+        script.stage("device").map(|()| script.number)
+    }
+    fn finish(&self, script: &Script, device: u32, g2: u32) -> Result<u32> {
+        assert_eq!((device, g2), (script.number, script.number));
+        script.stage("finish").map(|()| script.number)
+    }
+}
+
+fn engine(cpu_threads: usize) -> Engine<Scripted> {
+    let config = Config { cpu_threads, jobs_per_device: 2, max_queued_jobs: 1000 };
+    Engine::new(&config, Scripted::default(), vec![()]).unwrap()
+}
+
+#[test]
+fn every_job_gets_its_own_result_and_one_terminal_notice() {
+    let engine = engine(3);
+    let (sender, notices) = unbounded();
+    let start = |number| {
+        let sender = sender.clone();
+        let observer = Box::new(move |notice| sender.send((number, notice)).unwrap());
+        let job = engine.create(Script { number, ..Script::default() }, Some(observer));
+        engine.submit(&job, 0).map(|()| job).unwrap()
+    };
+    let jobs: Vec<_> = (0..200).map(start).collect();
+    for (number, job) in jobs.iter().enumerate() {
+        assert!(job.wait(None));
+        assert_eq!(job.result().unwrap().unwrap(), number as u32);
+    }
+    drop(engine);
+    let all: Vec<_> = notices.try_iter().collect();
+    for number in 0..200 {
+        let mine: Vec<_> = all.iter().filter(|(n, _)| *n == number).map(|(_, notice)| *notice).collect();
+        assert_eq!(mine, [Notice::EvaluationsReleased, Notice::Terminal]);
+    }
+}
+
+#[test]
+fn a_failure_or_panic_in_any_stage_fails_its_job_alone() {
+    let engine = engine(2);
+    for stage in ["split", "evaluate", "g2", "device", "finish", "panic"] {
+        let bad = engine.create(Script { fail: Some(stage), ..Script::default() }, None);
+        let good = engine.create(Script { number: 7, ..Script::default() }, None);
+        engine.submit(&bad, 0).unwrap();
+        engine.submit(&good, 0).unwrap();
+        bad.wait(None);
+        good.wait(None);
+        let error = bad.result().unwrap().unwrap_err();
+        let wanted = if stage == "panic" { Status::Internal } else { Status::Unsatisfied };
+        assert_eq!(error.status(), wanted, "{stage}: {error}");
+        assert_eq!(good.result().unwrap().unwrap(), 7);
+    }
+}
+
+#[test]
+fn the_device_is_released_while_g2_runs() {
+    let engine = engine(4);
+    let long = Duration::from_millis(300);
+    let start = Instant::now();
+    let jobs: Vec<_> = (0..3)
+        .map(|number| {
+            let job = engine.create(Script { number, g2: long, ..Script::default() }, None);
+            engine.submit(&job, 0).unwrap();
+            job
+        })
+        .collect();
+    while jobs.iter().any(|job| engine.jobs().report(job).phase < Phase::Finishing) {
+        assert!(start.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let report = engine.jobs().report(&jobs[0]);
+    assert_eq!(report.phase, Phase::Finishing, "all three left the device before the first G2 ended");
+    assert!(jobs.iter().all(|job| job.wait(None)));
+}
+
+#[test]
+fn waiting_times_out_and_cancelling_ends_a_queued_job() {
+    let engine = engine(1);
+    let slow = Script { device: Duration::from_millis(200), ..Script::default() };
+    let jobs: Vec<_> = (0..4)
+        .map(|_| {
+            let job = engine.create(slow.clone(), None);
+            engine.submit(&job, 0).unwrap();
+            job
+        })
+        .collect();
+    assert!(!jobs[3].wait(Some(Instant::now() + Duration::from_millis(5))));
+    engine.jobs().cancel(&jobs[3]);
+    assert!(jobs[3].wait(Some(Instant::now())));
+    assert_eq!(jobs[3].result().unwrap().unwrap_err().status(), Status::Cancelled);
+    let handle = engine.jobs();
+    drop(engine);
+    assert!(jobs.iter().all(|job| job.wait(Some(Instant::now()))), "dropping the engine ends all jobs");
+    assert_eq!(handle.report(&jobs[0]).phase, Phase::Terminal);
+    handle.cancel(&jobs[0]);
+}
+
+#[test]
+fn an_observer_may_read_the_result_and_does_not_wait_for_itself() {
+    let engine = engine(1);
+    let (sender, receiver) = unbounded();
+    let (handed, job_of_observer) = unbounded::<Arc<crate::engine::job::Job<Scripted>>>();
+    let observer = Box::new(move |notice| {
+        if notice == Notice::Terminal {
+            let job = job_of_observer.recv().unwrap();
+            job.wait_released();
+            sender.send(job.result()).unwrap();
+        }
+    });
+    let job = engine.create(Script { number: 3, ..Script::default() }, Some(observer));
+    handed.send(Arc::clone(&job)).unwrap();
+    engine.submit(&job, 0).unwrap();
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(20)).unwrap().unwrap().unwrap(), 3);
+    job.wait_released();
+}

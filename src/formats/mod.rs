@@ -1,0 +1,9 @@
+//! File formats: each a checked parser into the types of `math`, and a writer.
+
+pub mod bellman_params;
+mod iden3;
+pub mod proof;
+pub mod r1cs;
+pub mod source;
+pub mod vk;
+pub mod wtns;
