@@ -65,15 +65,18 @@ demo: demo-tools fixtures ## Prove real Sapling circuits from C and verify the p
 	LD_LIBRARY_PATH=target/stage/lib target/demo/host target/fixtures $(SPENDS) $(OUTPUTS) | \
 	  target/release/recorder verify --fixtures target/fixtures
 
-# pkg-config is often missing where a compiler is present.
+# pkg-config is often missing where a compiler is present: installed where that is simple, else asked for.
 demo-tools:
 	@missing() { echo "make demo needs $$1, which is not here: $$2" >&2; exit 1; }; \
-	command -v $(CARGO) >/dev/null || missing cargo "install Rust from https://rustup.rs"; \
+	command -v $(CARGO) >/dev/null || missing $(CARGO) "install Rust from https://rustup.rs"; \
 	command -v $(CC) >/dev/null || missing "a C compiler ($(CC))" "install gcc or clang, or set CC"; \
-	command -v $(PKG_CONFIG) >/dev/null && exit 0; \
-	command -v apt-get >/dev/null || missing $(PKG_CONFIG) "install your system's pkgconf or pkg-config package"; \
-	[ "$$(id -u)" = 0 ] || missing $(PKG_CONFIG) "sudo apt-get install pkg-config"; \
-	apt-get update -qq && apt-get install -qq -y --no-install-recommends pkg-config
+	if command -v $(PKG_CONFIG) >/dev/null; then exit 0; fi; \
+	[ $(PKG_CONFIG) = pkg-config ] || missing $(PKG_CONFIG) "set PKG_CONFIG to a program that is"; \
+	command -v apt-get >/dev/null || missing pkg-config "install your system's package pkgconf or pkg-config"; \
+	[ "$$(id -u)" = 0 ] || missing pkg-config "sudo apt-get install pkg-config"; \
+	echo "installing pkg-config"; \
+	{ apt-get update -qq && apt-get install -qq -y --no-install-recommends pkg-config; } >/dev/null \
+	  || missing pkg-config "apt-get could not install it"
 
 test: ## Run the tests
 	$(CARGO) test --workspace --locked
