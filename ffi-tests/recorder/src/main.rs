@@ -1,6 +1,6 @@
 //! `recorder`: writes fixtures of real circuits and verifies proofs of them.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -55,7 +55,9 @@ fn main() -> ExitCode {
             })
         }
         Command::Verify { fixtures } => {
-            filter(&fixtures, io::stdin().lock(), io::stdout().lock()).map(|tally| tally.is_success())
+            // The program at the pipe's other end may have a line of progress on the same terminal: wipe it.
+            let prefix = if io::stdout().is_terminal() { "\r\x1b[K" } else { "" };
+            filter(&fixtures, prefix, io::stdin().lock(), io::stdout().lock()).map(|tally| tally.is_success())
         }
     };
     match result {

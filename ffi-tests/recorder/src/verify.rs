@@ -31,7 +31,8 @@ impl Tally {
 
 /// Copies lines from `input` to `output`; a line `proof KIND INDEX HEX REST` is replaced by kind, index, rest and the
 /// verdict on the proof of 192 bytes for the public inputs in `KIND-INDEX.wtns`. A line of totals ends the output.
-pub fn filter(fixtures: &Path, input: impl BufRead, mut output: impl Write) -> anyhow::Result<Tally> {
+/// `prefix` goes in front of every line.
+pub fn filter(fixtures: &Path, prefix: &str, input: impl BufRead, mut output: impl Write) -> anyhow::Result<Tally> {
     let mut verifier = Verifier { fixtures: fixtures.to_owned(), keys: HashMap::new() };
     let mut tally = Tally::default();
     for line in input.lines() {
@@ -42,15 +43,15 @@ pub fn filter(fixtures: &Path, input: impl BufRead, mut output: impl Write) -> a
                 let (text, verdict) = verifier.judge(announced);
                 tally.verified += usize::from(verdict.is_ok());
                 match verdict {
-                    Ok(()) => writeln!(output, "{text}  verified")?,
-                    Err(reason) => writeln!(output, "{text}  WRONG: {reason:#}")?,
+                    Ok(()) => writeln!(output, "{prefix}{text}  verified")?,
+                    Err(reason) => writeln!(output, "{prefix}{text}  WRONG: {reason:#}")?,
                 }
             }
-            None => writeln!(output, "{line}")?,
+            None => writeln!(output, "{prefix}{line}")?,
         }
         output.flush()?;
     }
-    writeln!(output, "{} of {} proofs verified by groth16 (zkcrypto)", tally.verified, tally.proofs)?;
+    writeln!(output, "{prefix}{} of {} proofs verified by groth16 (zkcrypto)", tally.verified, tally.proofs)?;
     output.flush()?;
     Ok(tally)
 }
@@ -102,7 +103,7 @@ mod tests {
 
     fn run(dir: &Path, input: &str) -> (Tally, String) {
         let mut output = Vec::new();
-        let tally = filter(dir, input.as_bytes(), &mut output).unwrap();
+        let tally = filter(dir, "", input.as_bytes(), &mut output).unwrap();
         (tally, String::from_utf8(output).unwrap())
     }
 

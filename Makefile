@@ -1,0 +1,88 @@
+# libgroth16: `make help` lists the targets.
+#
+# Recipes use paths relative to this directory, so that it may have any name, spaces included. What the caller may
+# set reaches the shell through the environment, for the same reason.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := library
+.PHONY: help library recorder fixtures install demo demo-tools test bench clean
+
+# Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
+PREFIX ?= /usr/local
+DESTDIR ?=
+LIBDIR ?= lib
+# What `make fixtures` records and `make demo` proves.
+SPENDS ?= 8
+OUTPUTS ?= 8
+SEED ?= 1
+
+CARGO ?= cargo
+PKG_CONFIG ?= pkg-config
+CARGO_TARGET_DIR := $(CURDIR)/target
+export PREFIX DESTDIR LIBDIR CARGO_TARGET_DIR
+
+# The version of the package, and of the C ABI (the .so's file name and SONAME).
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+ABI_MAJOR = $(shell sed -n 's/^.define GROTH16_ABI_MAJOR //p' include/groth16.h)
+ABI_MINOR = $(shell sed -n 's/^.define GROTH16_ABI_MINOR //p' include/groth16.h)
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	  while IFS=$$'\t' read -r target what; do printf '  make %-10s %s\n' "$$target" "$$what"; done
+
+library: ## Build libgroth16.so and libgroth16.a (the default)
+	$(CARGO) build --release --locked
+
+recorder:
+	$(CARGO) build --release --locked -p recorder
+
+fixtures: recorder ## Record keys, circuits and witnesses of real circuits into target/fixtures
+	target/release/recorder record --out target/fixtures --spends $(SPENDS) --outputs $(OUTPUTS) --seed $(SEED)
+
+install: library ## Install headers, libraries, groth16.pc and licences (PREFIX= DESTDIR= LIBDIR=)
+	@root="$$DESTDIR$$PREFIX"; lib="$$root/$$LIBDIR"; so=libgroth16.so; \
+	major=$(ABI_MAJOR); real=$$so.$(ABI_MAJOR).$(ABI_MINOR).0; \
+	install -d "$$root/include" "$$lib/pkgconfig" "$$root/share/doc/libgroth16"; \
+	install -m 644 include/groth16.h $(wildcard include/groth16.hpp) "$$root/include/"; \
+	install -m 755 target/release/$$so "$$lib/$$real"; \
+	ln -sf $$real "$$lib/$$so.$$major"; \
+	ln -sf $$so.$$major "$$lib/$$so"; \
+	install -m 644 target/release/libgroth16.a "$$lib/"; \
+	up=$$(sed 's:[^/][^/]*:..:g' <<<"$$LIBDIR"); \
+	sed -e "s:@PREFIX_FROM_HERE@:../$$up:" -e "s:@LIBDIR@:$$LIBDIR:" -e 's:@VERSION@:$(VERSION):' \
+	  cmake/groth16.pc.in > "$$lib/pkgconfig/groth16.pc"; \
+	chmod 644 "$$lib/pkgconfig/groth16.pc"; \
+	install -m 644 LICENSE-MIT LICENSE-APACHE "$$root/share/doc/libgroth16/"; \
+	echo "installed libgroth16 $(VERSION) into $$root"
+
+# The host is built as any other would be: against an installed tree, through pkg-config.
+demo: demo-tools fixtures ## Prove real Sapling circuits from C and verify the proofs independently
+	$(MAKE) --no-print-directory install DESTDIR= PREFIX=target/stage LIBDIR=lib
+	mkdir -p target/demo
+	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic ffi-tests/demo/host.c -o target/demo/host \
+	  $$(PKG_CONFIG_PATH=target/stage/lib/pkgconfig $(PKG_CONFIG) --cflags --libs groth16)
+	LD_LIBRARY_PATH=target/stage/lib target/demo/host target/fixtures $(SPENDS) $(OUTPUTS) | \
+	  target/release/recorder verify --fixtures target/fixtures
+
+# pkg-config is often missing where a compiler is present: installed where that is simple, else asked for.
+demo-tools:
+	@missing() { echo "make demo needs $$1, which is not here: $$2" >&2; exit 1; }; \
+	command -v $(CARGO) >/dev/null || missing $(CARGO) "install Rust from https://rustup.rs"; \
+	command -v $(CC) >/dev/null || missing "a C compiler ($(CC))" "install gcc or clang, or set CC"; \
+	if command -v $(PKG_CONFIG) >/dev/null; then exit 0; fi; \
+	[ $(PKG_CONFIG) = pkg-config ] || missing $(PKG_CONFIG) "set PKG_CONFIG to a program that is"; \
+	command -v apt-get >/dev/null || missing pkg-config "install your system's package pkgconf or pkg-config"; \
+	[ "$$(id -u)" = 0 ] || missing pkg-config "sudo apt-get install pkg-config"; \
+	echo "installing pkg-config"; \
+	{ apt-get update -qq && apt-get install -qq -y --no-install-recommends pkg-config; } >/dev/null \
+	  || missing pkg-config "apt-get could not install it"
+
+test: ## Run the tests
+	$(CARGO) test --workspace --locked
+
+bench: library fixtures ## Measure whole proofs against bellman, the prover that Zcash ships
+	target/release/peer-bench --threads 2
+
+clean: ## Remove what was built
+	$(CARGO) clean
