@@ -15,6 +15,7 @@ use groth16::math::fp2::Fp2;
 use groth16::math::fr::{Fr, Scalar, scalar_to_le_bytes};
 use groth16::math::msm::{Selection, msm};
 use groth16::math::ntt::Domain;
+use groth16::math::subgroup::find_outside_subgroup;
 use groth16::prover::quotient::quotient;
 
 struct Random(u64);
@@ -189,6 +190,24 @@ fn bench_msm<F: Peer>(log: u32, runs: usize) {
     speed_up(&format!("{name}_T2_vs_T1"), times[1], times[0]);
 }
 
+fn bench_subgroup<F: Peer>(count: usize) {
+    let name = format!("{}_subgroup_{count}", F::NAME);
+    if !wanted(&name) {
+        return;
+    }
+    let points = some_points::<F>(&mut Random(4), count);
+    let one = pool(1);
+    let times = race(
+        2,
+        [
+            Box::new(|| assert_eq!(one.install(|| find_outside_subgroup(&points)).unwrap(), None)),
+            Box::new(|| assert!(points[..count / 10].iter().all(Affine::is_in_subgroup))),
+        ],
+    );
+    let each = Time { wall: times[1].wall * 10.0, cpu: times[1].cpu * 10.0 };
+    ratio(&format!("{name}_T1_vs_each"), times[0], each);
+}
+
 fn bench_ntt(log: u32, runs: usize) {
     let name = format!("ntt_2^{log}");
     if !wanted(&name) {
@@ -245,6 +264,9 @@ fn main() {
         bench_ntt(log, 15);
     }
     bench_quotient(17, 5);
+    bench_subgroup::<Fp>(20_000);
+    bench_subgroup::<Fp2>(20_000);
+    bench_subgroup::<Fp>(200_000);
     for log in [5, 8, 10, 12, 14, 16, 17] {
         bench_msm::<Fp>(log, if log < 14 { 9 } else { 3 });
         bench_msm::<Fp2>(log, if log < 14 { 9 } else { 3 });

@@ -5,4 +5,5 @@
 mod basics;
 mod msm;
 mod ntt;
+mod subgroup;
 pub mod support;
