@@ -2,7 +2,7 @@
 //!
 //! [`msm`] chooses the method by size; [`naive`] is the oracle.
 
-mod affine;
+pub(crate) mod affine;
 pub(crate) mod buckets;
 mod digits;
 pub mod naive;

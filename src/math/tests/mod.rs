@@ -6,4 +6,5 @@ mod basics;
 mod msm;
 mod ntt;
 mod quotient;
+mod subgroup;
 pub mod support;
