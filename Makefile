@@ -79,7 +79,9 @@ demo-tools:
 	  || missing pkg-config "apt-get could not install it"
 
 test: ## Run the tests
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --locked --workspace --exclude recorder
+	# Its large dependencies are built once, in the profile that fixtures and benches need.
+	$(CARGO) test --locked --release -p recorder
 
 bench: library fixtures ## Measure whole proofs against bellman, the prover that Zcash ships
 	target/release/peer-bench --threads 2
