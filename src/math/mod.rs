@@ -11,6 +11,7 @@ pub mod g2;
 pub mod limbs;
 pub mod msm;
 pub mod ntt;
+pub mod prefetch;
 pub mod subgroup;
 
 #[cfg(test)]
