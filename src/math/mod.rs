@@ -13,6 +13,7 @@ pub mod limbs;
 pub mod msm;
 pub mod ntt;
 pub mod quotient;
+pub mod prefetch;
 pub mod subgroup;
 
 #[cfg(test)]
