@@ -12,8 +12,8 @@ pub mod g2;
 pub mod limbs;
 pub mod msm;
 pub mod ntt;
-pub mod quotient;
 pub mod prefetch;
+pub mod quotient;
 pub mod subgroup;
 
 #[cfg(test)]
