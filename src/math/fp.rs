@@ -71,6 +71,11 @@ impl Fp {
     fn product(a: &Self, b: &Self) -> Self {
         blst_calls::fp_mul(a, b)
     }
+
+    #[inline(always)]
+    fn multiply(&mut self, other: &Self) {
+        blst_calls::fp_mul_assign(self, other);
+    }
 }
 
 field_operators!(Fp);

@@ -87,6 +87,11 @@ impl Fr {
         Self(limbs::sub_mod(&a.0, &b.0, &MODULUS))
     }
 
+    #[inline(always)]
+    fn multiply(&mut self, other: &Self) {
+        *self = Self::product(self, other);
+    }
+
     /// Montgomery product of reduced factors, operand scanning. r's top limb has a free bit, so the two carries of a row never overflow
     /// one limb (the "no-carry" form of gnark-crypto's field generator).
     #[inline(always)]

@@ -12,7 +12,7 @@ use crate::par;
 use zeroize::Zeroize;
 
 /// How many entries ahead points are fetched: their order is random and memory slow.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
 
 /// Points sorted by bucket. Zeroised when dropped: it tells the scalars.
 #[derive(Debug, Default)]
