@@ -16,7 +16,7 @@ use groth16::math::fr::{Fr, Scalar, scalar_to_le_bytes};
 use groth16::math::msm::{Selection, msm};
 use groth16::math::ntt::Domain;
 use groth16::math::subgroup::find_outside_subgroup;
-use groth16::prover::quotient::quotient;
+use groth16::math::quotient::quotient;
 
 struct Random(u64);
 
