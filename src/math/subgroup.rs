@@ -71,7 +71,7 @@ pub(super) fn plan(points: usize, test_cost: usize) -> Option<u32> {
 
 /// One round: whether all sums of 2^`log_buckets` random buckets lie in the subgroup.
 fn passes<F: CurveField>(points: &[Affine<F>], log_buckets: u32, seed: [u8; 32], round: u32) -> bool {
-    let piece = 1 << 18;
+    let piece = 1 << 16;
     let mask = (1u32 << log_buckets) - 1;
     let lists = par::map(points.len().div_ceil(piece), |part| {
         let first = part * piece;

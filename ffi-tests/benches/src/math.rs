@@ -86,11 +86,14 @@ fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
+/// Arkworks' sum over points that it keeps.
+type ArkMsm = Box<dyn Fn(&[ark_bls12_381::Fr])>;
+
 /// What a curve's peers need.
 trait Peer: CurveField {
     const NAME: &'static str;
     fn blst(points: &[Affine<Self>], scalars: &[u8]) -> Jacobian<Self>;
-    fn ark(points: &[Affine<Self>]) -> Box<dyn Fn(&[ark_bls12_381::Fr])>;
+    fn ark(points: &[Affine<Self>]) -> ArkMsm;
 }
 
 macro_rules! blst_msm {
@@ -124,7 +127,7 @@ impl Peer for Fp {
     fn blst(points: &[Affine<Self>], scalars: &[u8]) -> Jacobian<Self> {
         blst_msm!(points, scalars, blst_p1s_mult_pippenger_scratch_sizeof, blst_p1s_mult_pippenger, blst_p1)
     }
-    fn ark(points: &[Affine<Self>]) -> Box<dyn Fn(&[ark_bls12_381::Fr])> {
+    fn ark(points: &[Affine<Self>]) -> ArkMsm {
         let convert = |p: &Affine<Self>| ark_bls12_381::G1Affine::new_unchecked(ark_fp(&p.x), ark_fp(&p.y));
         let points: Vec<_> = points.iter().map(convert).collect();
         Box::new(move |scalars| {
@@ -138,7 +141,7 @@ impl Peer for Fp2 {
     fn blst(points: &[Affine<Self>], scalars: &[u8]) -> Jacobian<Self> {
         blst_msm!(points, scalars, blst_p2s_mult_pippenger_scratch_sizeof, blst_p2s_mult_pippenger, blst_p2)
     }
-    fn ark(points: &[Affine<Self>]) -> Box<dyn Fn(&[ark_bls12_381::Fr])> {
+    fn ark(points: &[Affine<Self>]) -> ArkMsm {
         let fq2 = |x: &Fp2| ark_bls12_381::Fq2::new(ark_fp(&x.c0), ark_fp(&x.c1));
         let convert = |p: &Affine<Self>| ark_bls12_381::G2Affine::new_unchecked(fq2(&p.x), fq2(&p.y));
         let points: Vec<_> = points.iter().map(convert).collect();

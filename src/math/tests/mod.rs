@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[allow(clippy::eq_op)]
 mod basics;
 mod msm;
 mod ntt;

@@ -103,3 +103,13 @@ fn the_plan_keeps_the_bound_and_pays() {
         assert!(rounds * (points + (160 << log)) < points * 160);
     }
 }
+
+#[test]
+fn several_lists_share_one_set_of_buckets() {
+    let mut points = Trapdoor::<Fp>::random(&mut Random(3), (1 << 16) + 10).points;
+    assert_eq!(find_outside_subgroup(&points).unwrap(), None);
+    // One in each list, opposite to one another.
+    points[3] = order_three();
+    *points.last_mut().unwrap() = -order_three();
+    assert_eq!(find_outside_subgroup(&points).unwrap(), Some(3));
+}
