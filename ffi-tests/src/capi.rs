@@ -109,10 +109,7 @@ fn find() -> Result<PathBuf, String> {
 }
 
 /// A struct of the ABI that starts with its `struct_size`, set up as `GROTH16_INIT` does.
-pub fn init<T: Sized>() -> T
-where
-    T: SizedStruct,
-{
+pub fn init<T: SizedStruct>() -> T {
     // SAFETY: all bytes zero are a valid value of these structs, and the first field is a usize.
     unsafe {
         let mut value: T = std::mem::zeroed();

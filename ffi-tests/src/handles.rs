@@ -262,7 +262,8 @@ impl Job {
 
     /// Where it is.
     pub fn poll(&self) -> groth16_progress {
-        poll(self.raw)
+        // SAFETY: the handle is live.
+        unsafe { poll(self.raw) }
     }
 
     /// Waits.
@@ -273,7 +274,8 @@ impl Job {
 
     /// The proof's bytes.
     pub fn finalize(&self) -> Outcome<Vec<u8>> {
-        finalize(self.raw)
+        // SAFETY: the handle is live.
+        unsafe { finalize(self.raw) }
     }
 
     /// Asks for the end.
@@ -290,8 +292,11 @@ impl Drop for Job {
     }
 }
 
-/// Where a live job is.
-pub fn poll(job: *mut groth16_job) -> groth16_progress {
+/// Where a job is.
+///
+/// # Safety
+/// The handle is live.
+pub unsafe fn poll(job: *mut groth16_job) -> groth16_progress {
     let mut progress = init();
     // SAFETY: the handle is live, the struct is set up.
     let status = unsafe { (api().groth16_poll)(job, &raw mut progress) };
@@ -299,8 +304,11 @@ pub fn poll(job: *mut groth16_job) -> groth16_progress {
     progress
 }
 
-/// The proof of a live job.
-pub fn finalize(job: *mut groth16_job) -> Outcome<Vec<u8>> {
+/// The proof of a job.
+///
+/// # Safety
+/// The handle is live.
+pub unsafe fn finalize(job: *mut groth16_job) -> Outcome<Vec<u8>> {
     let mut proof = vec![0u8; 4096];
     let mut len = usize::MAX;
     // SAFETY: the handle is live, the buffer has its capacity.

@@ -89,8 +89,9 @@ fn finalize_and_free_inside_the_terminal_event() {
         let sender = sender.clone();
         let take = move |job, event| {
             if event == event::TERMINAL {
-                let proof = handles::finalize(job);
-                assert_eq!(handles::poll(job).state, state::DONE);
+                // SAFETY: the handle is live inside its callback.
+                let (proof, progress) = unsafe { (handles::finalize(job), handles::poll(job)) };
+                assert_eq!(progress.state, state::DONE);
                 // SAFETY: the thread in start uses the handle no more.
                 unsafe { (api().groth16_free)(job) };
                 sender.send(proof).unwrap();
@@ -132,8 +133,10 @@ fn calls_that_could_wait_are_refused_inside_an_event() {
             ("wait for ever", handles::check(unsafe { (api().groth16_wait)(other, -1) })),
             // SAFETY: as above.
             ("wait for itself", handles::check(unsafe { (api().groth16_wait)(job, -1) })),
-            ("finalize", handles::finalize(other).map(drop)),
-            ("finalize itself", handles::finalize(job).map(drop)),
+            // SAFETY: as above.
+            ("finalize", unsafe { handles::finalize(other) }.map(drop)),
+            // SAFETY: as above.
+            ("finalize itself", unsafe { handles::finalize(job) }.map(drop)),
             ("circuit_load", inner.engine.circuit_from_bytes(&inner.fixture.r1cs_bytes()).map(drop)),
             ("pk_load", inner.engine.key_from_bytes(&inner.fixture.key, &inner.circuit).map(drop)),
             ("engine_create", ffi_tests::handles::Engine::new(|_| ()).map(drop)),
@@ -144,7 +147,8 @@ fn calls_that_could_wait_are_refused_inside_an_event() {
         // These are allowed.
         // SAFETY: a live handle; 0 only looks.
         let look = handles::check(unsafe { (api().groth16_wait)(other, 0) });
-        let polled = handles::poll(other).state;
+        // SAFETY: a live handle.
+        let polled = unsafe { handles::poll(other) }.state;
         let started =
             inner.engine.start(&inner.key, Some(&inner.circuit), &Arc::new(inner.fixture.request(Form::Canonical)));
         sender.send((failures, look, polled, started)).unwrap();

@@ -65,11 +65,11 @@ fn eight_threads_with_twenty_proofs_and_two_keys() {
                 let start = |turn: usize| {
                     let which = (thread + turn) % 2;
                     let fixture = &fixtures[which];
-                    let with_circuit = turn % 3 > 0;
+                    let with_circuit = !turn.is_multiple_of(3);
                     let request = if with_circuit {
                         fixture.request(Form::Canonical)
                     } else {
-                        fixture.evaluated_request(Form::Montgomery, turn % 2 == 0)
+                        fixture.evaluated_request(Form::Montgomery, turn.is_multiple_of(2))
                     };
                     let circuit = with_circuit.then_some(&circuits[which]);
                     (which, engine.start(&keys[which], circuit, &Arc::new(request)).unwrap())

@@ -18,7 +18,7 @@ fn run(setup: &Setup, options: &groth16_job_options) -> Outcome<Vec<u8>> {
     outcome(unsafe {
         (api().groth16_start)(setup.engine.raw(), setup.key.raw(), std::ptr::from_ref(options), &raw mut job)
     })?;
-    let proof = ffi_tests::handles::finalize(job);
+    let proof = unsafe { ffi_tests::handles::finalize(job) };
     unsafe { (api().groth16_free)(job) };
     proof
 }
