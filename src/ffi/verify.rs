@@ -9,7 +9,7 @@ use super::library::groth16_status;
 use super::memory::{self, Borrowed};
 use super::pk::groth16_pk;
 use crate::error::{Error, Result};
-use crate::formats::proof::Proof;
+use crate::formats::proof::{Proof, UNCOMPRESSED_BYTES};
 use crate::prover::verify;
 use crate::prover::witness::{SCALAR_BYTES, ScalarForm, Scalars};
 
@@ -49,5 +49,13 @@ unsafe fn check(pk: &groth16_pk, inputs: groth16_scalars, proof: *const c_void, 
     // SAFETY: by this function's contract.
     let proof = unsafe { Borrowed::new(proof, len, "proof") }?;
     let inputs = Scalars::new("inputs", Box::new(inputs), ScalarForm::Canonical)?.read_public()?;
-    verify::verify(&pk.key.key.vk, &inputs, &Proof::from_bytes(proof.as_ref())?)
+    verify::verify(&pk.key.key.vk, &inputs, &read_proof(proof.as_ref())?)
+}
+
+/// A proof in any form that a job gives. Every JSON proof is longer than the binary forms, which have fixed lengths.
+fn read_proof(bytes: &[u8]) -> Result<Proof> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if bytes.len() > UNCOMPRESSED_BYTES && text.starts_with('{') => Proof::from_json(text),
+        _ => Proof::from_bytes(bytes),
+    }
 }
