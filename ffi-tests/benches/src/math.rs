@@ -15,8 +15,8 @@ use groth16::math::fp2::Fp2;
 use groth16::math::fr::{Fr, Scalar, scalar_to_le_bytes};
 use groth16::math::msm::{Selection, msm};
 use groth16::math::ntt::Domain;
-use groth16::math::subgroup::find_outside_subgroup;
 use groth16::math::quotient::quotient;
+use groth16::math::subgroup::find_outside_subgroup;
 
 struct Random(u64);
 
