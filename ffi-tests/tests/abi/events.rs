@@ -68,7 +68,8 @@ fn a_refused_job_has_no_event() {
     let count_one = move |_, _| {
         counted.fetch_add(1, Ordering::SeqCst);
     };
-    let request = with_event(&setup, Box::new(count_one));
+    // Never freed: were the job not refused, it would borrow from it.
+    let request: &Request = Box::leak(Box::new(with_event(&setup, Box::new(count_one))));
     let untouched = 0x1230 as *mut groth16_job;
     let (mut job, options) = (untouched, request.options(Some(&setup.circuit)));
     // SAFETY: the handles are live, the request outlives the call, the pointer is writable.
