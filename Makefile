@@ -78,8 +78,8 @@ demo-tools:
 	{ apt-get update -qq && apt-get install -qq -y --no-install-recommends pkg-config; } >/dev/null \
 	  || missing pkg-config "apt-get could not install it"
 
-test: ## Run the tests
-	$(CARGO) test --workspace --locked
+test: demo-tools ## Run every test suite, short, with a table of seconds a suite
+	.ci/suites
 
 bench: library fixtures ## Measure whole proofs against bellman, the prover that Zcash ships
 	target/release/peer-bench --threads 2

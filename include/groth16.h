@@ -280,6 +280,9 @@ typedef int32_t groth16_proof_format;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/* Page-locked host memory. */
+typedef struct groth16_buffer groth16_buffer;
+
 /* R1CS matrices: immutable, shareable. */
 typedef struct groth16_circuit groth16_circuit;
 
@@ -294,6 +297,18 @@ typedef struct groth16_pk groth16_pk;
 
 /* 0 is success, errors are negative: see groth16_status_code. */
 typedef int32_t groth16_status;
+
+/* A GPU that the library can use. Texts end with a NUL. */
+typedef struct groth16_device_info {
+  size_t struct_size;
+  char name[64];
+  char uuid[40];
+  char pci_bus_id[24];
+  uint64_t memory_bytes;
+  uint64_t free_bytes;
+  int32_t compute_major;
+  int32_t compute_minor;
+} groth16_device_info;
 
 /* Called on library threads, perhaps several at once; may call groth16_status_name only. text is one line without a
  * line feed, valid during the call. */
@@ -315,8 +330,10 @@ typedef struct groth16_engine_options {
   uint32_t g2_placement;
   /* beyond it GROTH16_E_QUEUE_FULL; default 64 */
   uint64_t max_queued_jobs;
-  /* 0: no limit (limits come in a later version: others are GROTH16_E_UNSUPPORTED) */
+  /* memory that keys and jobs may take; a job that does not fit beside what is in use is GROTH16_E_QUEUE_FULL, one
+   * that never fits GROTH16_E_NO_MEMORY; 0: no limit */
   uint64_t host_bytes_limit;
+  /* memory that buffers may take; 0: no limit */
   uint64_t pinned_bytes_limit;
   uint64_t device_bytes_limit;
   groth16_log_fn log;
@@ -325,6 +342,26 @@ typedef struct groth16_engine_options {
   int32_t log_level;
   int32_t reserved;
 } groth16_engine_options;
+
+/* What an engine is and does; limits of 0 are none. */
+typedef struct groth16_engine_info {
+  size_t struct_size;
+  /* GROTH16_BACKEND_GPU or GROTH16_BACKEND_CPU */
+  uint32_t backend;
+  /* GPUs */
+  uint32_t num_devices;
+  uint32_t jobs_per_device;
+  uint32_t cpu_threads;
+  /* in force */
+  uint64_t host_bytes_limit;
+  uint64_t pinned_bytes_limit;
+  uint64_t device_bytes_limit;
+  uint64_t host_bytes_used;
+  uint64_t pinned_bytes_used;
+  uint64_t device_bytes_used;
+  uint64_t queued_jobs;
+  uint64_t running_jobs;
+} groth16_engine_info;
 
 /* Compressed rows; column 0 is the constant one, then inputs, then aux. */
 typedef struct groth16_matrix {
@@ -352,6 +389,15 @@ typedef struct groth16_circuit_options {
   uint64_t num_inputs;
   uint64_t num_aux;
 } groth16_circuit_options;
+
+/* What a circuit holds; num_inputs counts the constant one, num_terms the nonzero coefficients of all matrices. */
+typedef struct groth16_circuit_info {
+  size_t struct_size;
+  uint64_t num_rows;
+  uint64_t num_inputs;
+  uint64_t num_aux;
+  uint64_t num_terms;
+} groth16_circuit_info;
 
 /* Bit i is (words[i / 64] >> (i % 64)) & 1. */
 typedef struct groth16_bits {
@@ -387,6 +433,23 @@ typedef struct groth16_pk_options {
   groth16_progress_fn progress;
   void *progress_user;
 } groth16_pk_options;
+
+/* What a key holds. */
+typedef struct groth16_pk_info {
+  size_t struct_size;
+  /* the constant one included */
+  uint64_t num_inputs;
+  uint64_t num_aux;
+  uint64_t domain_size;
+  /* rows input_i * 0 = 0 that the key's form adds to those of the circuit */
+  uint64_t num_rows_added;
+  uint64_t host_bytes;
+  uint64_t device_bytes;
+  /* GROTH16_FORMAT_... */
+  int32_t format;
+  /* 1 if a public input has no influence (its point in IC is infinity): any value of it verifies */
+  int32_t unconstrained_inputs;
+} groth16_pk_info;
 
 /* Scalars of 32 bytes each, little-endian. */
 typedef struct groth16_scalars {
@@ -469,6 +532,12 @@ GROTH16_API
 size_t groth16_last_error(char *buf,
                           size_t cap);
 
+/* How many GPUs the library can use; 0 without a GPU, a driver, or a build for them. */
+GROTH16_API GROTH16_CHECKED groth16_status groth16_device_count(size_t *count);
+
+/* One of the devices; index is below their count. */
+GROTH16_API GROTH16_CHECKED groth16_status groth16_device_get(size_t index, struct groth16_device_info *info);
+
 /* Starts an engine. options may be NULL for all defaults. */
 GROTH16_API
 GROTH16_CHECKED
@@ -482,12 +551,44 @@ groth16_status groth16_engine_create(const struct groth16_engine_options *option
 GROTH16_API
 void groth16_engine_free(struct groth16_engine *engine);
 
+/* What an engine is and does now. */
+GROTH16_API
+GROTH16_CHECKED
+groth16_status groth16_engine_get_info(const struct groth16_engine *engine,
+                                       struct groth16_engine_info *info);
+
+/* Prometheus text, no NUL at the end: queue depth, device busy and idle time, per-phase histograms, memory. *len is
+ * written on OK and on GROTH16_E_TOO_SMALL; the text may grow between two calls. */
+GROTH16_API
+GROTH16_CHECKED
+groth16_status groth16_engine_metrics(const struct groth16_engine *engine,
+                                      char *buf,
+                                      size_t cap,
+                                      size_t *len);
+
+/* Writes the timeline of what ran where to a file, as a Chrome trace (JSON) that Perfetto opens. */
+GROTH16_API
+GROTH16_CHECKED
+groth16_status groth16_engine_trace(const struct groth16_engine *engine,
+                                    const char *path);
+
+/* How many memory-hungry CPU phases (G2 MSMs) run now: a host that synthesises on the same cores may yield while it
+ * is not 0. A relaxed load; call it as often as you like. 0 for NULL. */
+GROTH16_API
+uint32_t groth16_engine_memory_pressure(const struct groth16_engine *engine);
+
 /* Loads a circuit and checks it. */
 GROTH16_API
 GROTH16_CHECKED
 groth16_status groth16_circuit_load(struct groth16_engine *engine,
                                     const struct groth16_circuit_options *options,
                                     struct groth16_circuit **circuit);
+
+/* What a circuit holds. */
+GROTH16_API
+GROTH16_CHECKED
+groth16_status groth16_circuit_get_info(const struct groth16_circuit *circuit,
+                                        struct groth16_circuit_info *info);
 
 /* Releases a circuit; jobs that need it keep it alive. */
 GROTH16_API void groth16_circuit_free(struct groth16_circuit *circuit);
@@ -499,8 +600,37 @@ groth16_status groth16_pk_load(struct groth16_engine *engine,
                                const struct groth16_pk_options *options,
                                struct groth16_pk **pk);
 
+/* What a key holds. */
+GROTH16_API
+GROTH16_CHECKED
+groth16_status groth16_pk_get_info(const struct groth16_pk *pk,
+                                   struct groth16_pk_info *info);
+
+/* The verifying key in bellman's encoding. *len is written on OK and on GROTH16_E_TOO_SMALL; buf NULL with cap 0 asks
+ * the size. */
+GROTH16_API
+GROTH16_CHECKED
+groth16_status groth16_pk_get_vk(const struct groth16_pk *pk,
+                                 void *buf,
+                                 size_t cap,
+                                 size_t *len);
+
 /* Releases a key; jobs that need it keep it alive. */
 GROTH16_API void groth16_pk_free(struct groth16_pk *pk);
+
+/* Allocates size bytes, zeroed, at a page's edge. Optional: scalars there are uploaded several times faster to a GPU. A
+ * job whose scalars lie wholly inside one finds that out by address and keeps it alive. */
+GROTH16_API
+GROTH16_CHECKED
+groth16_status groth16_buffer_alloc(struct groth16_engine *engine,
+                                    size_t size,
+                                    struct groth16_buffer **buffer);
+
+/* Where the bytes are; NULL for NULL. */
+GROTH16_API void *groth16_buffer_data(struct groth16_buffer *buffer);
+
+/* Releases a buffer, which is wiped; jobs that read it keep it alive. */
+GROTH16_API void groth16_buffer_free(struct groth16_buffer *buffer);
 
 /* Checks sizes and queues the job; never waits for a device. Engine, pk and circuit must belong together. The option
  * struct is read before this returns; the scalars are borrowed and must not change until released. c may stay empty. */

@@ -14,7 +14,7 @@ pub fn generate() -> Result<String, String> {
     let config = cbindgen::Config::from_file(root.join("include/cbindgen.toml"))?;
     let mut builder = cbindgen::Builder::new().with_config(config);
     // One by one and in this order: the header reads from the library to a job's verification.
-    for module in ["library", "options", "callback", "engine", "circuit", "pk", "job", "verify"] {
+    for module in ["library", "options", "callback", "engine", "circuit", "pk", "buffer", "job", "verify"] {
         builder = builder.with_src(root.join(format!("src/ffi/{module}.rs")));
     }
     let bindings = builder.generate().map_err(|error| error.to_string())?;

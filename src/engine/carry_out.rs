@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::core::{Action, Core, Event, JobId, Nanos};
+use super::budget::Budget;
+use super::core::{Action, Core, DeviceId, Event, JobId, Nanos};
 use super::cpu_pool::CpuPool;
 use super::job::{Job, Observer};
 use super::stages::Stages;
-use super::{Clock, Task, TaskSender, Tasks};
-use crate::error::{Error, Result};
-use crate::sync::{AtomicU64, Condvar, Mutex, Ordering};
+use super::timeline::{Outcome, Span, Stage, Timeline};
+use super::{Clock, Task, TaskSender, Tasks, Usage};
+use crate::error::{Error, Result, Status};
+use crate::sync::{AtomicU32, AtomicU64, Condvar, Mutex, Ordering};
 
 /// What all threads of an engine share.
 pub(super) struct Shared<S: Stages> {
@@ -20,6 +22,9 @@ pub(super) struct Shared<S: Stages> {
     finisher: TaskSender<S>,
     clock: Clock,
     next_id: AtomicU64,
+    g2_running: AtomicU32,
+    pub(super) host: Arc<Budget>,
+    pub(super) timeline: Timeline,
     state: Mutex<State<S>>,
     idle: Condvar,
 }
@@ -41,7 +46,9 @@ impl<S: Stages> Shared<S> {
         pool: CpuPool,
         devices: Vec<TaskSender<S>>,
         finisher: TaskSender<S>,
+        host: Arc<Budget>,
     ) -> Self {
+        let timeline = Timeline::new(devices.len());
         Self {
             stages,
             pool,
@@ -49,6 +56,9 @@ impl<S: Stages> Shared<S> {
             finisher,
             clock: Clock::start(),
             next_id: AtomicU64::new(0),
+            g2_running: AtomicU32::new(0),
+            host,
+            timeline,
             state: Mutex::new(State { core, jobs: HashMap::new(), completing: 0 }),
             idle: Condvar::new(),
         }
@@ -66,6 +76,22 @@ impl<S: Stages> Shared<S> {
 
     /// Queues a job. A job that is refused has no observer called.
     pub(super) fn submit(self: &Arc<Self>, job: &Arc<Job<S>>, priority: i32) -> Result<()> {
+        let queued = self.take_memory(job).and_then(|()| self.queue(job, priority));
+        self.timeline.submitted(queued.is_ok());
+        if queued.is_err() {
+            job.hand.lock().permit = None;
+        }
+        queued
+    }
+
+    fn take_memory(&self, job: &Job<S>) -> Result<()> {
+        let mut hand = job.hand.lock();
+        let bytes = hand.input.as_ref().map_or(0, |input| self.stages.host_bytes(input));
+        hand.permit = Some(self.host.take(bytes, "the job", Status::QueueFull)?);
+        Ok(())
+    }
+
+    fn queue(self: &Arc<Self>, job: &Arc<Job<S>>, priority: i32) -> Result<()> {
         let mut state = self.state.lock();
         state.jobs.insert(job.id, Arc::clone(job));
         let mut actions = state.core.step(Event::Submit { job: job.id, priority });
@@ -141,13 +167,23 @@ impl<S: Stages> Shared<S> {
             Ok(()) => job.take_output().ok_or_else(|| Error::internal("a finished job has no proof")),
             Err(error) => Err(error),
         };
+        let outcome = output.as_ref().map_or_else(|error| Outcome::Failed(error.status()), |_| Outcome::Done);
+        self.timeline.ended(outcome);
         job.complete(output);
         self.state.lock().completing -= 1;
         self.idle.notify_all();
     }
 
+    /// Runs a stage under a guard and records it.
+    fn run(&self, job: &Job<S>, stage: Stage, name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        let start = self.now();
+        let result = guarded(name, work);
+        self.timeline.add(Span { job: job.id, stage, start, end: self.now() });
+        result
+    }
+
     fn prepare(self: &Arc<Self>, job: &Job<S>) {
-        let result = guarded("preparing", || {
+        let result = self.run(job, Stage::Prepare, "preparing", || {
             let input = job.take(|hand| hand.input.take())?;
             let scalars = Arc::new(self.stages.split(&input)?);
             job.hand.lock().scalars = Some(Arc::clone(&scalars));
@@ -163,18 +199,20 @@ impl<S: Stages> Shared<S> {
     }
 
     fn g2(self: &Arc<Self>, job: &Job<S>) {
-        let result = guarded("the G2 MSM", || {
+        self.g2_running.fetch_add(1, Ordering::Relaxed);
+        let result = self.run(job, Stage::G2, "the G2 MSM", || {
             let scalars = job.take(|hand| hand.scalars.clone())?;
             let g2 = self.stages.g2(&scalars, &job.stop)?;
             job.hand.lock().g2 = Some(g2);
             Ok(())
         });
+        self.g2_running.fetch_sub(1, Ordering::Relaxed);
         self.dispatch(Event::G2Done { job: job.id, result });
     }
 
-    pub(super) fn device_worker(self: &Arc<Self>, mut device: S::Device, tasks: &Tasks<S>) {
+    pub(super) fn device_worker(self: &Arc<Self>, index: DeviceId, mut device: S::Device, tasks: &Tasks<S>) {
         while let Ok(Task::Run(job)) = tasks.recv() {
-            let result = guarded("the device phase", || {
+            let result = self.run(&job, Stage::Device(index), "the device phase", || {
                 let (scalars, evaluations) =
                     job.take(|hand| Some((hand.scalars.clone()?, hand.evaluations.take()?)))?;
                 let points =
@@ -188,7 +226,7 @@ impl<S: Stages> Shared<S> {
 
     pub(super) fn finisher(self: &Arc<Self>, tasks: &Tasks<S>) {
         while let Ok(Task::Run(job)) = tasks.recv() {
-            let result = guarded("the epilogue", || {
+            let result = self.run(&job, Stage::Finish, "the epilogue", || {
                 let (scalars, device, g2) =
                     job.take(|hand| Some((hand.scalars.clone()?, hand.device.take()?, hand.g2.take()?)))?;
                 let output = self.stages.finish(&scalars, device, g2)?;
@@ -197,6 +235,24 @@ impl<S: Stages> Shared<S> {
             });
             self.dispatch(Event::Finished { job: job.id, result });
         }
+    }
+
+    pub(super) fn usage(&self, pinned: &Budget) -> Usage {
+        let (queued_jobs, live) = {
+            let state = self.state.lock();
+            (state.core.queued_jobs(), state.core.live_jobs())
+        };
+        Usage {
+            queued_jobs,
+            running_jobs: live - queued_jobs,
+            g2_running: self.g2_running(),
+            host_bytes: (self.host.used(), self.host.limit()),
+            pinned_bytes: (pinned.used(), pinned.limit()),
+        }
+    }
+
+    pub(super) fn g2_running(&self) -> u32 {
+        self.g2_running.load(Ordering::Relaxed)
     }
 
     /// Waits until no job is left and every observer has returned.

@@ -9,6 +9,8 @@ pub struct Config {
     pub jobs_per_device: usize,
     /// Jobs that may wait for a slot; at least 1.
     pub max_queued_jobs: usize,
+    /// Host memory that keys, circuits and jobs may take, in bytes; 0 is no limit.
+    pub host_bytes_limit: u64,
 }
 
 impl Config {
@@ -22,6 +24,6 @@ impl Default for Config {
     /// All cores that the process may run on, two slots, 64 waiting jobs.
     fn default() -> Self {
         let cpu_threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { cpu_threads, jobs_per_device: 2, max_queued_jobs: 64 }
+        Self { cpu_threads, jobs_per_device: 2, max_queued_jobs: 64, host_bytes_limit: 0 }
     }
 }

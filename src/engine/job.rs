@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::Instant;
 
+use super::budget::Permit;
 use super::core::{DeviceId, JobId, Nanos, Phase};
 use super::stages::{Stages, Stop};
 use crate::error::{Error, Result};
@@ -50,11 +51,13 @@ pub(super) struct Hand<S: Stages> {
     pub device: Option<S::DeviceResult>,
     pub g2: Option<S::G2Result>,
     pub output: Option<S::Output>,
+    /// Declared last: the memory is given back before its permit.
+    pub permit: Option<Permit>,
 }
 
 impl<S: Stages> Hand<S> {
     fn with_input(input: Option<S::Input>) -> Self {
-        Self { input, scalars: None, evaluations: None, device: None, g2: None, output: None }
+        Self { input, scalars: None, evaluations: None, device: None, g2: None, output: None, permit: None }
     }
 }
 

@@ -2,16 +2,19 @@
 //!
 //! `core` decides; the threads here only carry its actions out and report back. Every stage runs outside all locks.
 
+pub mod budget;
 mod carry_out;
 pub mod config;
 pub mod core;
 mod cpu_pool;
 pub mod job;
+pub mod metrics;
 pub mod proof;
 
 pub mod stages;
 #[cfg(test)]
 mod tests;
+pub mod timeline;
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -19,11 +22,13 @@ use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use self::budget::Budget;
 use self::carry_out::Shared;
 use self::config::Config;
 use self::core::{Core, Event};
 use self::job::{Job, Observer, Report};
 use self::stages::Stages;
+use self::timeline::Timeline;
 use crate::error::{Error, Result, Status};
 use crate::sync::Mutex;
 
@@ -55,10 +60,11 @@ impl<S: Stages> Engine<S> {
             cpu_pool::CpuPool::new(config.cpu_threads)?,
             device_senders,
             finisher_sender,
+            Budget::new("host", config.host_bytes_limit),
         ));
         let engine = Self { shared, threads: Mutex::new(Vec::new()) };
         for (index, (device, tasks)) in devices.into_iter().zip(receivers).enumerate() {
-            engine.spawn(&format!("groth16-dev-{index}"), move |shared| shared.device_worker(device, &tasks))?;
+            engine.spawn(&format!("groth16-dev-{index}"), move |shared| shared.device_worker(index, device, &tasks))?;
         }
         engine.spawn("groth16-finish", move |shared| shared.finisher(&finisher))?;
         Ok(engine)
@@ -81,6 +87,31 @@ impl<S: Stages> Engine<S> {
     /// Queues a job that this engine created, once. The observer of a job that is refused is never called.
     pub fn submit(&self, job: &Arc<Job<S>>, priority: i32) -> Result<()> {
         self.shared.submit(job, priority)
+    }
+
+    /// What the engine holds and does now.
+    pub fn usage(&self, pinned: &Budget) -> Usage {
+        self.shared.usage(pinned)
+    }
+
+    /// How many G2 MSMs run now; a relaxed load.
+    pub fn g2_running(&self) -> u32 {
+        self.shared.g2_running()
+    }
+
+    /// The budget of host memory: keys, circuits and jobs take their bytes from it.
+    pub fn host_budget(&self) -> &Arc<Budget> {
+        &self.shared.host
+    }
+
+    /// All metrics as Prometheus text.
+    pub fn metrics(&self, pinned: &Budget) -> String {
+        metrics::prometheus(&self.usage(pinned), &self.shared.timeline.totals(), self.shared.now())
+    }
+
+    /// What ran where.
+    pub fn timeline(&self) -> &Timeline {
+        &self.shared.timeline
     }
 
     /// How many threads the CPU pool has.
@@ -135,6 +166,21 @@ impl<S: Stages> Jobs<S> {
     pub fn cancel(&self, job: &Job<S>) {
         self.shared.dispatch(Event::Cancel { job: job.id });
     }
+}
+
+/// What an engine holds and does at one moment. Sizes are bytes in use and the limit, 0 for none.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage {
+    /// Jobs that wait for a slot.
+    pub queued_jobs: usize,
+    /// Jobs that have one, or had one and have not ended.
+    pub running_jobs: usize,
+    /// G2 MSMs that run.
+    pub g2_running: u32,
+    /// Host memory.
+    pub host_bytes: (u64, u64),
+    /// Page-locked memory.
+    pub pinned_bytes: (u64, u64),
 }
 
 type Tasks<S> = Receiver<Task<S>>;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
+use super::budget::Permit;
 use super::stages::{Stages, Stop};
 use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
@@ -26,13 +27,19 @@ pub struct LoadedKey {
     pub key: ProvingKey,
     /// Its evaluation domain.
     pub domain: Domain,
+    permit: Permit,
 }
 
 impl LoadedKey {
-    /// Derives the domain.
-    pub fn new(key: ProvingKey) -> Result<Self> {
+    /// Derives the domain. `permit` holds the bytes of both.
+    pub fn new(key: ProvingKey, permit: Permit) -> Result<Self> {
         let domain = Domain::new(key.log_domain, key.root_generator)?;
-        Ok(Self { key, domain })
+        Ok(Self { key, domain, permit })
+    }
+
+    /// Host memory that the key holds, in bytes.
+    pub fn host_bytes(&self) -> u64 {
+        self.permit.bytes()
     }
 }
 
@@ -125,6 +132,11 @@ impl Stages for Groth16 {
     type G2Result = G2;
     type Output = Proof;
 
+    fn host_bytes(&self, input: &ProofInput) -> u64 {
+        let key = &input.key.key;
+        host_bytes(key.num_vars() as u64, input.key.domain.size() as u64)
+    }
+
     fn split(&self, input: &ProofInput) -> Result<ProofScalars> {
         let witness = Witness::read(&input.inputs, &input.aux)?;
         let split = SplitWitness::new(&input.key.key, witness.values())?;
@@ -150,7 +162,7 @@ impl Stages for Groth16 {
     }
 
     fn run_device(&self, device: &mut Host, scalars: &ProofScalars, rows: Rows, stop: &Stop) -> Result<DevicePoints> {
-        let LoadedKey { key, domain } = &*scalars.key;
+        let LoadedKey { key, domain, .. } = &*scalars.key;
         device_stage::run(device, key, domain, &scalars.split, rows, || stop.is_asked())
     }
 
@@ -165,6 +177,18 @@ impl Stages for Groth16 {
         }
         Ok(proof)
     }
+}
+
+/// An upper bound of what a job of the CPU backend takes: the witness and its three splits, six vectors over the
+/// domain (A w, B w, C w, the quotient and its scratch), and two MSMs at a time, G1 and G2, as `math::msm` states
+/// their needs.
+fn host_bytes(num_vars: u64, domain_size: u64) -> u64 {
+    const SCALAR: u64 = 32;
+    const INDEX: u64 = 4;
+    let longest = num_vars.max(domain_size).min(1 << 21);
+    let buckets = |most: u64, point: u64| (longest * 16 * point).min(most);
+    let msms = 2 * 64 * longest + buckets(50 << 20, 96) + buckets(100 << 20, 192);
+    num_vars * (SCALAR + 3 * (SCALAR + 2 * INDEX)) + domain_size * 6 * SCALAR + msms
 }
 
 fn stopped() -> Error {

@@ -21,6 +21,8 @@ pub trait Stages: Send + Sync + 'static {
     /// A proof.
     type Output: Clone + Send + 'static;
 
+    /// An upper bound of the host memory that a job takes from start to end, in bytes.
+    fn host_bytes(&self, input: &Self::Input) -> u64;
     /// Splits the scalars.
     fn split(&self, input: &Self::Input) -> Result<Self::Scalars>;
     /// Evaluates the rows. When this returns the caller's memory is read no more.

@@ -62,6 +62,22 @@ unsafe impl SizedStruct for groth16_circuit_options {
     const NAME: &'static str = "groth16_circuit_options";
 }
 
+/// What a circuit holds; num_inputs counts the constant one, num_terms the nonzero coefficients of all matrices.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct groth16_circuit_info {
+    pub struct_size: usize,
+    pub num_rows: u64,
+    pub num_inputs: u64,
+    pub num_aux: u64,
+    pub num_terms: u64,
+}
+
+// SAFETY: repr(C), struct_size first; integers.
+unsafe impl SizedStruct for groth16_circuit_info {
+    const NAME: &'static str = "groth16_circuit_info";
+}
+
 /// Loads a circuit and checks it.
 ///
 /// # Safety
@@ -86,6 +102,31 @@ pub unsafe extern "C" fn groth16_circuit_load(
         // SAFETY: by this function's contract.
         unsafe { memory::set(circuit, handle::give(loaded)) };
         Ok(())
+    })
+}
+
+/// What a circuit holds.
+///
+/// # Safety
+/// `circuit` is a live handle; `info` points to `struct_size` writable bytes.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_circuit_get_info(
+    circuit: *const groth16_circuit,
+    info: *mut groth16_circuit_info,
+) -> groth16_status {
+    guard::status(|| {
+        // SAFETY: by this function's contract.
+        let circuit = &unsafe { handle::borrow(circuit, "circuit") }?.circuit;
+        let filled = groth16_circuit_info {
+            struct_size: size_of::<groth16_circuit_info>(),
+            num_rows: circuit.num_rows() as u64,
+            num_inputs: circuit.num_inputs() as u64,
+            num_aux: circuit.num_aux() as u64,
+            num_terms: circuit.num_terms() as u64,
+        };
+        // SAFETY: by this function's contract.
+        unsafe { sized::write(info, &filled) }
     })
 }
 

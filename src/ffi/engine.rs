@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
+use super::buffer::Buffers;
 use super::callback::{Logger, groth16_log_fn};
 use super::guard;
 use super::handle::{self, Handle, Tag};
@@ -20,6 +21,8 @@ use crate::gpu::host::Host;
 pub struct groth16_engine {
     pub(super) engine: Engine<Groth16>,
     pub(super) logger: Logger,
+    pub(super) buffers: Arc<Buffers>,
+    jobs_per_device: usize,
     tag: Arc<Tag>,
 }
 
@@ -47,8 +50,10 @@ pub struct groth16_engine_options {
     pub g2_placement: u32,
     /// beyond it GROTH16_E_QUEUE_FULL; default 64
     pub max_queued_jobs: u64,
-    /// 0: no limit (limits come in a later version: others are GROTH16_E_UNSUPPORTED)
+    /// memory that keys and jobs may take; a job that does not fit beside what is in use is GROTH16_E_QUEUE_FULL, one
+    /// that never fits GROTH16_E_NO_MEMORY; 0: no limit
     pub host_bytes_limit: u64,
+    /// memory that buffers may take; 0: no limit
     pub pinned_bytes_limit: u64,
     pub device_bytes_limit: u64,
     pub log: groth16_log_fn,
@@ -101,6 +106,119 @@ pub unsafe extern "C" fn groth16_engine_free(engine: *mut groth16_engine) {
     });
 }
 
+/// What an engine is and does; limits of 0 are none.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct groth16_engine_info {
+    pub struct_size: usize,
+    /// GROTH16_BACKEND_GPU or GROTH16_BACKEND_CPU
+    pub backend: u32,
+    /// GPUs
+    pub num_devices: u32,
+    pub jobs_per_device: u32,
+    pub cpu_threads: u32,
+    /// in force
+    pub host_bytes_limit: u64,
+    pub pinned_bytes_limit: u64,
+    pub device_bytes_limit: u64,
+    pub host_bytes_used: u64,
+    pub pinned_bytes_used: u64,
+    pub device_bytes_used: u64,
+    pub queued_jobs: u64,
+    pub running_jobs: u64,
+}
+
+// SAFETY: repr(C), struct_size first; integers.
+unsafe impl SizedStruct for groth16_engine_info {
+    const NAME: &'static str = "groth16_engine_info";
+}
+
+/// What an engine is and does now.
+///
+/// # Safety
+/// `engine` is a live handle; `info` points to `struct_size` writable bytes.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_engine_get_info(
+    engine: *const groth16_engine,
+    info: *mut groth16_engine_info,
+) -> groth16_status {
+    guard::status(|| {
+        // SAFETY: by this function's contract.
+        let engine = unsafe { handle::borrow(engine, "engine") }?;
+        let usage = engine.engine.usage(engine.buffers.budget());
+        let small = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        let filled = groth16_engine_info {
+            struct_size: size_of::<groth16_engine_info>(),
+            backend: groth16_backend::GROTH16_BACKEND_CPU as u32,
+            num_devices: 0,
+            jobs_per_device: small(engine.jobs_per_device),
+            cpu_threads: small(engine.engine.cpu_threads()),
+            host_bytes_limit: usage.host_bytes.1,
+            pinned_bytes_limit: usage.pinned_bytes.1,
+            device_bytes_limit: 0,
+            host_bytes_used: usage.host_bytes.0,
+            pinned_bytes_used: usage.pinned_bytes.0,
+            device_bytes_used: 0,
+            queued_jobs: usage.queued_jobs as u64,
+            running_jobs: usage.running_jobs as u64,
+        };
+        // SAFETY: by this function's contract.
+        unsafe { sized::write(info, &filled) }
+    })
+}
+
+/// Prometheus text, no NUL at the end: queue depth, device busy and idle time, per-phase histograms, memory. *len is
+/// written on OK and on GROTH16_E_TOO_SMALL; the text may grow between two calls.
+///
+/// # Safety
+/// `engine` is a live handle; `buf` is NULL or has `cap` writable bytes; `len` is writable.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_engine_metrics(
+    engine: *const groth16_engine,
+    buf: *mut c_char,
+    cap: usize,
+    len: *mut usize,
+) -> groth16_status {
+    guard::status(|| {
+        // SAFETY: by this function's contract.
+        let engine = unsafe { handle::borrow(engine, "engine") }?;
+        let text = engine.engine.metrics(engine.buffers.budget());
+        // SAFETY: by this function's contract.
+        unsafe { memory::copy_out(text.as_bytes(), buf.cast(), cap, len) }
+    })
+}
+
+/// Writes the timeline of what ran where to a file, as a Chrome trace (JSON) that Perfetto opens.
+///
+/// # Safety
+/// `engine` is a live handle; `path` is a C string.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_engine_trace(engine: *const groth16_engine, path: *const c_char) -> groth16_status {
+    guard::waiting_status(|| {
+        // SAFETY: by this function's contract.
+        let engine = unsafe { handle::borrow(engine, "engine") }?;
+        memory::check_out(path.cast_mut(), "path")?;
+        // SAFETY: by this function's contract; checked above.
+        let path = unsafe { memory::path(path) };
+        let text = engine.engine.timeline().chrome_trace().to_string();
+        std::fs::write(path, text).map_err(|error| Error::new(Status::Io, format!("{}: {error}", path.display())))
+    })
+}
+
+/// How many memory-hungry CPU phases (G2 MSMs) run now: a host that synthesises on the same cores may yield while it
+/// is not 0. A relaxed load; call it as often as you like. 0 for NULL.
+///
+/// # Safety
+/// `engine` is NULL or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_engine_memory_pressure(engine: *const groth16_engine) -> u32 {
+    // SAFETY: by this function's contract.
+    unsafe { engine.as_ref() }.map_or(0, |engine| engine.engine.g2_running())
+}
+
 fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
     let mut config = Config::default();
     let mut logger = Logger::new(None, std::ptr::null_mut(), 0);
@@ -109,7 +227,9 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
         let level = if options.log_level == 0 { groth16_log_level::GROTH16_LOG_INFO as i32 } else { options.log_level };
         logger = Logger::new(options.log, options.log_user, level);
     }
+    let buffers = Buffers::new(options.map_or(0, |options| options.pinned_bytes_limit));
     let engine = Engine::new(&config, Groth16, vec![Host])?;
+    let jobs_per_device = config.jobs_per_device;
     let text = format!(
         "libgroth16 {} on the CPU: {} threads, {} jobs at a time",
         env!("CARGO_PKG_VERSION"),
@@ -117,7 +237,7 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
         config.jobs_per_device
     );
     logger.log(groth16_log_level::GROTH16_LOG_INFO, &text);
-    Ok(groth16_engine { engine, logger, tag: Tag::new() })
+    Ok(groth16_engine { engine, logger, buffers, jobs_per_device, tag: Tag::new() })
 }
 
 /// Puts the caller's choices over the defaults.
@@ -143,10 +263,7 @@ fn configure(config: &mut Config, options: &groth16_engine_options) -> Result<()
     if options.reserved != 0 {
         return Err(Error::new(Status::Unsupported, "reserved is not zero"));
     }
-    let limits = [options.host_bytes_limit, options.pinned_bytes_limit, options.device_bytes_limit];
-    if limits != [0; 3] {
-        return Err(Error::new(Status::Unsupported, "byte limits are not in this version: leave them zero"));
-    }
+    config.host_bytes_limit = options.host_bytes_limit;
     config.cpu_threads = pick(options.cpu_threads, config.cpu_threads, Config::MAX_CPU_THREADS, "cpu_threads")?;
     config.jobs_per_device =
         pick(options.jobs_per_device, config.jobs_per_device, Config::MAX_JOBS_PER_DEVICE, "jobs_per_device")?;

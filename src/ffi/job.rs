@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
 
+use super::buffer;
 use super::callback::Events;
 use super::circuit::groth16_circuit;
 use super::engine::groth16_engine;
@@ -310,6 +311,18 @@ pub unsafe extern "C" fn groth16_free(job: *mut groth16_job) {
     });
 }
 
+/// Bytes that the host has lent, and the buffer that they lie in.
+struct Lent {
+    bytes: Borrowed,
+    _buffer: Option<Arc<buffer::Memory>>,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+}
+
 /// Creates and submits the job of a new handle. The handle is handed to the host before its callback can run.
 fn submit(
     engine: &groth16_engine,
@@ -350,7 +363,9 @@ unsafe fn proof_input(engine: &groth16_engine, pk: &groth16_pk, options: &groth1
         let len = scalars.count.checked_mul(SCALAR_BYTES);
         let len = len.ok_or_else(|| Error::invalid(format!("{name}: {} scalars are impossible", scalars.count)))?;
         // SAFETY: by this function's contract.
-        Scalars::new(name, Box::new(unsafe { Borrowed::new(scalars.data, len, name) }?), form)
+        let bytes = unsafe { Borrowed::new(scalars.data, len, name) }?;
+        let buffer = engine.buffers.containing(scalars.data, len);
+        Scalars::new(name, Box::new(Lent { bytes, _buffer: buffer }), form)
     };
     // SAFETY: by this function's contract.
     let rows = match unsafe { options.circuit.as_ref() } {

@@ -3,6 +3,9 @@
 use std::ffi::{c_char, c_void};
 
 use super::guard;
+use super::memory;
+use super::sized::{self, SizedStruct};
+use crate::error::Error;
 
 /// Of the ABI; the number in the SONAME.
 pub const GROTH16_ABI_MAJOR: u32 = 1;
@@ -116,4 +119,52 @@ pub unsafe extern "C" fn groth16_last_error(buf: *mut c_char, cap: usize) -> usi
         text.len()
     };
     guard::with_message(copy).unwrap_or(0)
+}
+
+/// A GPU that the library can use. Texts end with a NUL.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct groth16_device_info {
+    pub struct_size: usize,
+    pub name: [c_char; 64],
+    pub uuid: [c_char; 40],
+    pub pci_bus_id: [c_char; 24],
+    pub memory_bytes: u64,
+    pub free_bytes: u64,
+    pub compute_major: i32,
+    pub compute_minor: i32,
+}
+
+// SAFETY: repr(C), struct_size first; integers.
+unsafe impl SizedStruct for groth16_device_info {
+    const NAME: &'static str = "groth16_device_info";
+}
+
+/// How many GPUs the library can use; 0 without a GPU, a driver, or a build for them.
+///
+/// # Safety
+/// `count` is writable.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_device_count(count: *mut usize) -> groth16_status {
+    guard::status(|| {
+        memory::check_out(count, "count")?;
+        // SAFETY: checked.
+        unsafe { memory::set(count, 0) };
+        Ok(())
+    })
+}
+
+/// One of the devices; index is below their count.
+///
+/// # Safety
+/// `info` points to `struct_size` writable bytes.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_device_get(index: usize, info: *mut groth16_device_info) -> groth16_status {
+    guard::status(|| {
+        // SAFETY: by this function's contract. The caller's struct is checked first, like any other argument.
+        unsafe { sized::read(info.cast_const()) }?;
+        Err(Error::invalid(format!("device index {index}: there are 0 devices")))
+    })
 }

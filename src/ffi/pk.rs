@@ -73,6 +73,30 @@ unsafe impl SizedStruct for groth16_pk_options {
     const NAME: &'static str = "groth16_pk_options";
 }
 
+/// What a key holds.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct groth16_pk_info {
+    pub struct_size: usize,
+    /// the constant one included
+    pub num_inputs: u64,
+    pub num_aux: u64,
+    pub domain_size: u64,
+    /// rows input_i * 0 = 0 that the key's form adds to those of the circuit
+    pub num_rows_added: u64,
+    pub host_bytes: u64,
+    pub device_bytes: u64,
+    /// GROTH16_FORMAT_...
+    pub format: i32,
+    /// 1 if a public input has no influence (its point in IC is infinity): any value of it verifies
+    pub unconstrained_inputs: i32,
+}
+
+// SAFETY: repr(C), struct_size first; integers.
+unsafe impl SizedStruct for groth16_pk_info {
+    const NAME: &'static str = "groth16_pk_info";
+}
+
 /// Loads a key on the engine's threads and checks it.
 ///
 /// # Safety
@@ -96,6 +120,54 @@ pub unsafe extern "C" fn groth16_pk_load(
         // SAFETY: by this function's contract.
         unsafe { memory::set(pk, handle::give(loaded)) };
         Ok(())
+    })
+}
+
+/// What a key holds.
+///
+/// # Safety
+/// `pk` is a live handle; `info` points to `struct_size` writable bytes.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_pk_get_info(pk: *const groth16_pk, info: *mut groth16_pk_info) -> groth16_status {
+    guard::status(|| {
+        // SAFETY: by this function's contract.
+        let loaded = &unsafe { handle::borrow(pk, "pk") }?.key;
+        let key = &loaded.key;
+        let filled = groth16_pk_info {
+            struct_size: size_of::<groth16_pk_info>(),
+            num_inputs: key.num_inputs as u64,
+            num_aux: key.num_aux as u64,
+            domain_size: loaded.domain.size() as u64,
+            num_rows_added: key.num_rows_added() as u64,
+            host_bytes: loaded.host_bytes(),
+            device_bytes: 0,
+            format: groth16_format::GROTH16_FORMAT_BELLMAN as i32,
+            unconstrained_inputs: key.vk.ic.iter().any(|point| point.is_infinity()).into(),
+        };
+        // SAFETY: by this function's contract.
+        unsafe { sized::write(info, &filled) }
+    })
+}
+
+/// The verifying key in bellman's encoding. *len is written on OK and on GROTH16_E_TOO_SMALL; buf NULL with cap 0 asks
+/// the size.
+///
+/// # Safety
+/// `pk` is a live handle; `buf` is NULL or has `cap` writable bytes; `len` is writable.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_pk_get_vk(
+    pk: *const groth16_pk,
+    buf: *mut c_void,
+    cap: usize,
+    len: *mut usize,
+) -> groth16_status {
+    guard::status(|| {
+        // SAFETY: by this function's contract.
+        let bytes = unsafe { handle::borrow(pk, "pk") }?.key.key.vk.to_bytes();
+        // SAFETY: by this function's contract.
+        unsafe { memory::copy_out(&bytes, buf, cap, len) }
     })
 }
 
@@ -137,12 +209,13 @@ unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<
     let key = engine.engine.install(|| {
         let report = |done, total| progress.report(done, total);
         let options = ReadOptions { checks, blake2b: digest.as_ref(), progress: Some(&report) };
+        let permit = engine.engine.host_budget().take(needed_bytes(&source)?, "the key", Status::NoMemory)?;
         let params = bellman_params::read(&source, &options)?;
         let key = match circuit {
             Some(circuit) => ProvingKey::from_bellman_with_circuit(params, circuit)?,
             None => ProvingKey::from_bellman(params, densities)?,
         };
-        LoadedKey::new(key)
+        LoadedKey::new(key, permit)
     })?;
     let text = format!(
         "key loaded in {} ms: {} inputs, {} aux variables, domain of {}",
@@ -153,6 +226,14 @@ unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<
     );
     engine.logger.log(groth16_log_level::GROTH16_LOG_INFO, &text);
     Ok(groth16_pk { key: Arc::new(key), tag: Arc::clone(engine.tag()) })
+}
+
+/// Bytes of the key in memory: points as in the file, twiddle factors of 32 bytes for each of the domain's elements.
+fn needed_bytes(source: &Source<'_>) -> Result<u64> {
+    let sections = bellman_params::sections(source)?;
+    let bytes = |section: &bellman_params::Section| section.count * section.point_bytes;
+    let twiddles = sections.iter().find(|section| section.name == "h").map_or(0, |h| 32 * (h.count + 1));
+    Ok(sections.iter().map(bytes).sum::<u64>() + twiddles)
 }
 
 fn check_format(format: i32) -> Result<()> {

@@ -13,10 +13,13 @@ use crate::math::curve::Affine;
 use crate::math::encoding::{EncodedField, write_uncompressed};
 use crate::math::g1::G1Affine;
 use crate::math::g2::G2Affine;
+use crate::math::subgroup;
 use crate::par;
 
 /// How much of the file is read, then decoded in parallel, at once: a multiple of both point sizes.
 const BATCH_BYTES: usize = 12 << 20;
+/// Points that are tested for their subgroup at once; between batches a caller can cancel.
+const SUBGROUP_BATCH: usize = 1 << 20;
 /// Bytes of a section's count.
 const COUNT_BYTES: u64 = 4;
 const NAMES: [&str; 6] = ["ic", "h", "l", "a", "b_g1", "b_g2"];
@@ -60,6 +63,13 @@ pub struct Section {
     pub point_bytes: u64,
     /// Offset of the first point; the count stands before it.
     pub offset: u64,
+}
+
+impl Section {
+    fn point_error(&self, index: usize, why: &str) -> Error {
+        let offset = self.offset + index as u64 * self.point_bytes;
+        Error::format(format!("section {}, point {index} (offset {offset}): {why}", self.name))
+    }
 }
 
 /// The sections ic, h, l, a, b_g1 and b_g2, with every count checked against the size of the file; reads only the
@@ -187,14 +197,26 @@ impl Stream<'_> {
                 || decode_batch(buffer, checks, batch),
             );
             if let Some((index, why)) = failed {
-                let index = batch_index * per_batch + index;
-                let offset = section.offset + index as u64 * section.point_bytes;
-                let name = section.name;
-                return Err(Error::format(format!("section {name}, point {index} (offset {offset}): {why}")));
+                return Err(section.point_error(batch_index * per_batch + index, &why));
             }
             self.report()?;
         }
+        self.check_subgroup(section, &points)?;
         Ok(points)
+    }
+
+    /// After the whole section is read: the batch test costs less a point the more points it gets.
+    fn check_subgroup<F: EncodedField>(&self, section: &Section, points: &[Affine<F>]) -> Result<()> {
+        if self.options.checks != PointChecks::Subgroup {
+            return Ok(());
+        }
+        for (batch_index, batch) in points.chunks(SUBGROUP_BATCH).enumerate() {
+            if let Some(index) = subgroup::find_outside_subgroup(batch)? {
+                return Err(section.point_error(batch_index * SUBGROUP_BATCH + index, SUBGROUP_TEXT));
+            }
+            self.report()?;
+        }
+        Ok(())
     }
 
     /// Hashes what follows the last section and compares the digest.
@@ -238,21 +260,7 @@ fn decode_batch<F: EncodedField>(
         };
         return Some((index, why));
     }
-    if checks != PointChecks::Subgroup {
-        return None;
-    }
-    check_subgroup(points).map(|index| (index, SUBGROUP_TEXT.to_owned()))
-}
-
-/// The first of the points, all of the curve, that is outside the subgroup of order r.
-fn check_subgroup<F: EncodedField>(points: &[Affine<F>]) -> Option<usize> {
-    let piece = par::piece(points.len(), 16);
-    let first = |i: usize| {
-        let start = i * piece;
-        let end = points.len().min(start + piece);
-        points[start..end].iter().position(|point| !point.is_in_subgroup()).map(|index| start + index)
-    };
-    par::map(points.len().div_ceil(piece), first).into_iter().flatten().next()
+    None
 }
 
 /// Writes a file without a transcript. `Invalid` where a section has more points than its count can tell, `Io` where

@@ -48,6 +48,22 @@ call!(/** p + q, complete. */ p2_add, blst_p2_add_or_double, Jacobian<Fp2>, (p: 
 call!(/** p + q, complete. */ p2_add_affine, blst_p2_add_or_double_affine, Jacobian<Fp2>, (p: Jacobian<Fp2>, q: Affine<Fp2>));
 call!(/** 2 p. */ p2_double, blst_p2_double, Jacobian<Fp2>, (p: Jacobian<Fp2>));
 
+/// `a *= b`. In place, for a copy right behind the product waits for its stores.
+#[inline(always)]
+pub fn fp_mul_assign(a: &mut Fp, b: &Fp) {
+    let a: *mut blst_fp = std::ptr::from_mut(a).cast();
+    // SAFETY: layouts agree; the output may be one of the inputs.
+    unsafe { blst_fp_mul(a, a, std::ptr::from_ref(b).cast()) }
+}
+
+/// `a *= b`, in place.
+#[inline(always)]
+pub fn fp2_mul_assign(a: &mut Fp2, b: &Fp2) {
+    let a: *mut blst_fp2 = std::ptr::from_mut(a).cast();
+    // SAFETY: layouts agree; the output may be one of the inputs.
+    unsafe { blst_fp2_mul(a, a, std::ptr::from_ref(b).cast()) }
+}
+
 /// Whether a G1 curve point lies in the subgroup, by the endomorphism.
 pub fn p1_in_subgroup(p: &Affine<Fp>) -> bool {
     // SAFETY: layouts agree; the function only reads.

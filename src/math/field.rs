@@ -78,7 +78,8 @@ pub fn batch_inverse<F: Field>(values: &mut [F], scratch: &mut Vec<F>) {
     }
 }
 
-/// Derives the by-value operators of a field from its by-reference `add`, `sub`, `mul` and `neg` functions.
+/// Derives the by-value operators of a field from its by-reference `sum`, `difference`, `product` and `multiply` (in
+/// place) functions.
 macro_rules! field_operators {
     ($field:ty) => {
         impl std::ops::Add for $field {
@@ -124,7 +125,7 @@ macro_rules! field_operators {
         impl std::ops::MulAssign for $field {
             #[inline(always)]
             fn mul_assign(&mut self, other: Self) {
-                *self = *self * other;
+                self.multiply(&other);
             }
         }
     };

@@ -11,7 +11,7 @@ const R1: [u64; 6] = limbs::power_of_two_mod(384, &MODULUS);
 const R2: [u64; 6] = limbs::power_of_two_mod(768, &MODULUS);
 
 /// An element of the base field, reduced, in Montgomery form (x stands as x * 2^384 mod p; the layout of `blst_fp`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, Eq)]
 #[repr(transparent)]
 pub struct Fp(pub(crate) [u64; 6]);
 
@@ -71,9 +71,28 @@ impl Fp {
     fn product(a: &Self, b: &Self) -> Self {
         blst_calls::fp_mul(a, b)
     }
+
+    #[inline(always)]
+    fn multiply(&mut self, other: &Self) {
+        blst_calls::fp_mul_assign(self, other);
+    }
 }
 
 field_operators!(Fp);
+
+// Written out, for the derived comparison of arrays calls memcmp.
+impl PartialEq for Fp {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |different, (a, b)| different | (a ^ b)) == 0
+    }
+}
+
+impl std::hash::Hash for Fp {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 impl Field for Fp {
     const ZERO: Self = Self([0; 6]);

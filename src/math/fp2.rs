@@ -29,6 +29,11 @@ impl Fp2 {
     fn product(a: &Self, b: &Self) -> Self {
         blst_calls::fp2_mul(a, b)
     }
+
+    #[inline(always)]
+    fn multiply(&mut self, other: &Self) {
+        blst_calls::fp2_mul_assign(self, other);
+    }
 }
 
 field_operators!(Fp2);

@@ -18,7 +18,7 @@ const R2: [u64; 4] = limbs::power_of_two_mod(512, &MODULUS);
 pub type Scalar = [u64; 4];
 
 /// An element of the scalar field, reduced, in Montgomery form (x stands as x * 2^256 mod r; the layout of `blst_fr`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, Eq)]
 #[repr(transparent)]
 pub struct Fr([u64; 4]);
 
@@ -87,6 +87,11 @@ impl Fr {
         Self(limbs::sub_mod(&a.0, &b.0, &MODULUS))
     }
 
+    #[inline(always)]
+    fn multiply(&mut self, other: &Self) {
+        *self = Self::product(self, other);
+    }
+
     /// Montgomery product of reduced factors, operand scanning. r's top limb has a free bit, so the two carries of a row never overflow
     /// one limb (the "no-carry" form of gnark-crypto's field generator).
     #[inline(always)]
@@ -109,6 +114,20 @@ impl Fr {
 }
 
 field_operators!(Fr);
+
+// Written out, for the derived comparison of arrays calls memcmp.
+impl PartialEq for Fr {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |different, (a, b)| different | (a ^ b)) == 0
+    }
+}
+
+impl std::hash::Hash for Fr {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 impl Field for Fr {
     const ZERO: Self = Self([0; 4]);

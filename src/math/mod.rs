@@ -12,7 +12,9 @@ pub mod g2;
 pub mod limbs;
 pub mod msm;
 pub mod ntt;
+pub mod prefetch;
 pub mod quotient;
+pub mod subgroup;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -46,6 +46,9 @@ impl Stages for Scripted {
     type G2Result = u32;
     type Output = u32;
 
+    fn host_bytes(&self, _: &Script) -> u64 {
+        1
+    }
     fn split(&self, input: &Script) -> Result<Script> {
         input.stage("split").map(|()| input.clone())
     }
@@ -69,7 +72,7 @@ impl Stages for Scripted {
 }
 
 fn engine(cpu_threads: usize) -> Engine<Scripted> {
-    let config = Config { cpu_threads, jobs_per_device: 2, max_queued_jobs: 1000 };
+    let config = Config { cpu_threads, jobs_per_device: 2, max_queued_jobs: 1000, host_bytes_limit: 0 };
     Engine::new(&config, Scripted::default(), vec![()]).unwrap()
 }
 

@@ -43,7 +43,8 @@ impl<F: CurveField> Scratch<F> {
     fn pop(&mut self, inverse: &mut F) -> F {
         match (self.products.pop(), self.denominators.pop()) {
             (Some(before), Some(denominator)) => {
-                let inverted = *inverse * before;
+                let mut inverted = before;
+                inverted *= *inverse;
                 *inverse *= denominator;
                 inverted
             }
@@ -70,9 +71,9 @@ pub fn halve_runs<F: CurveField>(points: &mut [Affine<F>], runs: &mut [Run], scr
         let run_points = &mut points[run.start as usize..][..run.length as usize];
         let mut written = 0;
         for pair in 0..run_points.len() / 2 {
-            let (p, q) = (run_points[2 * pair], run_points[2 * pair + 1]);
+            let (p, q) = (&run_points[2 * pair], &run_points[2 * pair + 1]);
             let inverted = scratch.pop(&mut inverse);
-            if let Some(sum) = add(&p, &q, inverted) {
+            if let Some(sum) = add(p, q, inverted) {
                 run_points[written] = sum;
                 written += 1;
             }
@@ -122,7 +123,9 @@ fn add<F: CurveField>(p: &Affine<F>, q: &Affine<F>, inverse: F) -> Option<Affine
     if p.x == q.x {
         return double(p, q, inverse);
     }
-    Some(chord(p, &q.x, (q.y - p.y) * inverse))
+    let mut slope = q.y - p.y;
+    slope *= inverse;
+    Some(chord(p, &q.x, slope))
 }
 
 #[cold]
@@ -138,5 +141,7 @@ fn double<F: CurveField>(p: &Affine<F>, q: &Affine<F>, inverse: F) -> Option<Aff
 #[inline(always)]
 fn chord<F: CurveField>(p: &Affine<F>, x: &F, slope: F) -> Affine<F> {
     let x = slope.square() - p.x - *x;
-    Affine { x, y: slope * (p.x - x) - p.y }
+    let mut y = p.x - x;
+    y *= slope;
+    Affine { x, y: y - p.y }
 }

@@ -7,8 +7,12 @@
 
 use super::affine::{Run, Scratch, halve_runs};
 use crate::math::curve::{Affine, CurveField, Jacobian};
+use crate::math::prefetch::prefetch;
 use crate::par;
 use zeroize::Zeroize;
+
+/// How many entries ahead points are fetched: their order is random and memory slow.
+const AHEAD: usize = 32;
 
 /// Points sorted by bucket. Zeroised when dropped: it tells the scalars.
 #[derive(Debug, Default)]
@@ -123,7 +127,7 @@ fn add_piece<F: CurveField>(points: &[Affine<F>], piece: Piece<'_, F>) -> Option
     for target in 0..=sums.len() {
         let end = offset(bucket + target).clamp(begin, to);
         let start = gathered.len();
-        gather(points, &sorted.entries[begin..end], &mut gathered);
+        gather(points, &sorted.entries[begin..to], end - begin, &mut gathered);
         let length = (gathered.len() - start) as u32;
         if length > 0 {
             runs.push(Run { start: start as u32, length, target: target as u32 });
@@ -150,10 +154,13 @@ fn add_piece<F: CurveField>(points: &[Affine<F>], piece: Piece<'_, F>) -> Option
     }
 }
 
-/// Copies the finite points that the entries name, with their signs.
+/// Copies the finite points that the first `count` entries name, with their signs.
 #[inline(always)]
-fn gather<F: CurveField>(points: &[Affine<F>], entries: &[u32], into: &mut Vec<Affine<F>>) {
-    for entry in entries {
+fn gather<F: CurveField>(points: &[Affine<F>], entries: &[u32], count: usize, into: &mut Vec<Affine<F>>) {
+    for (i, entry) in entries.iter().enumerate().take(count) {
+        if let Some(later) = entries.get(i + AHEAD) {
+            prefetch(&points[(later >> 1) as usize]);
+        }
         let point = points[(entry >> 1) as usize];
         if !point.is_infinity() {
             // Indexed, not branched: the signs are random.

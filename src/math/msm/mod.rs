@@ -2,7 +2,7 @@
 //!
 //! [`msm`] chooses the method by size; [`naive`] is the oracle.
 
-mod affine;
+pub(crate) mod affine;
 pub(crate) mod buckets;
 mod digits;
 pub mod naive;
@@ -56,8 +56,9 @@ impl<'a> Chosen<'a> {
 ///
 /// Points may be infinity, repeat and be opposite to one another; they must lie on the curve, in the subgroup or not.
 /// Scalars are canonical. Runs on the caller's pool, and gives the same point (though perhaps in other coordinates)
-/// for any number of threads. Works on 2^21 scalars at a time, so that besides its arguments it holds at most 64 bytes
-/// a scalar, one window's buckets for each of the 16 windows (in all 50 MB in G1, 100 MB in G2), and about 3 MB a thread. Costs about
+/// for any number of threads. Works on 2^21 scalars at a time, so that besides its arguments it holds at most 76
+/// bytes a scalar, the buckets of all windows (50 MB in G1 and 100 MB in G2 from 2^18 scalars on, below at most 8 buckets
+/// a scalar), and about 1 MB a thread. Costs about
 /// 16 to 20 affine additions (six field products) a full-size scalar from 2^15 scalars on, in proportion fewer where
 /// all scalars are short.
 ///
@@ -83,7 +84,7 @@ pub fn msm<F: CurveField>(points: &[Affine<F>], selection: Selection<'_>, scalar
 }
 
 /// The sum of the points `points[picks[i]]`; a pick may repeat, any point may be infinity. One affine addition a pick,
-/// on the caller's pool; 4 bytes a pick and about 3 MB a thread.
+/// on the caller's pool; 4 bytes a pick and about 1 MB a thread.
 ///
 /// Errors: `Invalid` for a pick that is out of range, or 2^31 and more points or picks.
 pub fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobian<F>> {

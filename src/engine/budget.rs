@@ -1,0 +1,73 @@
+//! Byte budgets: who wants memory takes a permit first, and gives it back by dropping it.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result, Status};
+use crate::sync::Mutex;
+
+/// One kind of memory with a limit. Nothing waits here: what does not fit is refused.
+#[derive(Debug)]
+pub struct Budget {
+    name: &'static str,
+    limit: u64,
+    used: Mutex<u64>,
+}
+
+impl Budget {
+    /// `limit` bytes of the memory called `name` in messages; 0 is no limit.
+    pub fn new(name: &'static str, limit: u64) -> Arc<Self> {
+        Arc::new(Self { name, limit, used: Mutex::new(0) })
+    }
+
+    /// The limit in bytes; 0 is none.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Bytes that permits hold now.
+    pub fn used(&self) -> u64 {
+        *self.used.lock()
+    }
+
+    /// Takes `bytes` for `what`. `Status::NoMemory`, with the numbers, if they can never fit; `busy` (such as
+    /// `Status::QueueFull`) if they do not fit beside what others hold now.
+    pub fn take(self: &Arc<Self>, bytes: u64, what: &str, busy: Status) -> Result<Permit> {
+        let no_limit = self.limit == 0;
+        if !no_limit && bytes > self.limit {
+            let message = format!("{what} needs {bytes} bytes of {} memory, the limit is {}", self.name, self.limit);
+            return Err(Error::new(Status::NoMemory, message));
+        }
+        let mut used = self.used.lock();
+        match used.checked_add(bytes) {
+            Some(sum) if no_limit || sum <= self.limit => *used = sum,
+            _ => {
+                let message =
+                    format!("{what} needs {bytes} bytes of {} memory, {used} of {} are in use", self.name, self.limit);
+                return Err(Error::new(busy, message));
+            }
+        }
+        Ok(Permit { budget: Arc::clone(self), bytes })
+    }
+}
+
+/// Bytes that are in use until this is dropped.
+#[derive(Debug)]
+pub struct Permit {
+    budget: Arc<Budget>,
+    bytes: u64,
+}
+
+impl Permit {
+    /// How many.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        // A permit's bytes were added once, so this cannot fall below zero.
+        let mut used = self.budget.used.lock();
+        *used = used.saturating_sub(self.bytes);
+    }
+}

@@ -1,0 +1,159 @@
+//! Buffers: host memory from which a device reads fastest.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use zeroize::Zeroize;
+
+use super::engine::groth16_engine;
+use super::guard;
+use super::handle::{self, Handle, Tag};
+use super::library::groth16_status;
+use super::memory;
+use crate::engine::budget::{Budget, Permit};
+use crate::error::{Error, Result, Status};
+use crate::sync::Mutex;
+
+/// Page-locked host memory.
+pub struct groth16_buffer {
+    memory: Arc<Memory>,
+    buffers: Arc<Buffers>,
+    tag: Arc<Tag>,
+}
+
+impl Handle for groth16_buffer {
+    fn tag(&self) -> &Arc<Tag> {
+        &self.tag
+    }
+}
+
+impl Drop for groth16_buffer {
+    fn drop(&mut self) {
+        self.buffers.live.lock().remove(&self.memory.address());
+    }
+}
+
+/// The bytes of a buffer; wiped when the handle and every job that reads them are gone.
+pub(super) struct Memory {
+    /// Owned, from `Box::into_raw`, never empty. The CPU backend reads from any memory alike, so nothing is locked. The
+    /// host writes there; the library reads only while the host has lent the bytes.
+    pages: *mut [Page],
+    len: usize,
+    _permit: Permit,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(4096))]
+struct Page([u8; 4096]);
+
+// SAFETY: `pages` is owned; who may touch the bytes when is the host's contract.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn new(len: usize, permit: Permit) -> Result<Self> {
+        let count = len.div_ceil(size_of::<Page>()).max(1);
+        let mut pages = Vec::new();
+        pages
+            .try_reserve_exact(count)
+            .map_err(|_| Error::new(Status::NoMemory, format!("no memory for a buffer of {len} bytes")))?;
+        pages.resize(count, Page([0; 4096]));
+        Ok(Self { pages: Box::into_raw(pages.into_boxed_slice()), len, _permit: permit })
+    }
+
+    fn start(&self) -> *mut c_void {
+        self.pages.cast()
+    }
+
+    fn address(&self) -> usize {
+        self.start() as usize
+    }
+}
+
+impl Drop for Memory {
+    /// The host may have put a witness there.
+    fn drop(&mut self) {
+        // SAFETY: it came from `Box::into_raw`, and the last owner is here; the host has given it up.
+        let mut pages = unsafe { Box::from_raw(self.pages) };
+        for page in &mut pages {
+            page.0.zeroize();
+        }
+    }
+}
+
+/// The buffers of an engine, by address.
+pub(super) struct Buffers {
+    budget: Arc<Budget>,
+    live: Mutex<BTreeMap<usize, Arc<Memory>>>,
+}
+
+impl Buffers {
+    pub(super) fn new(limit: u64) -> Arc<Self> {
+        Arc::new(Self { budget: Budget::new("pinned", limit), live: Mutex::new(BTreeMap::new()) })
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// The buffer that wholly contains `len` bytes at `data`, if there is one.
+    pub(super) fn containing(&self, data: *const c_void, len: usize) -> Option<Arc<Memory>> {
+        let start = data as usize;
+        let live = self.live.lock();
+        let (address, memory) = live.range(..=start).next_back()?;
+        let end = start.checked_add(len)?;
+        (end <= address + memory.len).then(|| Arc::clone(memory))
+    }
+}
+
+/// Allocates size bytes, zeroed, at a page's edge. Optional: scalars there are uploaded several times faster to a GPU. A
+/// job whose scalars lie wholly inside one finds that out by address and keeps it alive.
+///
+/// # Safety
+/// `engine` is a live handle; `buffer` is writable.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn groth16_buffer_alloc(
+    engine: *mut groth16_engine,
+    size: usize,
+    buffer: *mut *mut groth16_buffer,
+) -> groth16_status {
+    guard::status(|| {
+        memory::check_out(buffer, "buffer")?;
+        // SAFETY: by this function's contract.
+        let engine = unsafe { handle::borrow(engine, "engine") }?;
+        if size == 0 || size > isize::MAX as usize {
+            return Err(Error::invalid(format!("a buffer of {size} bytes is impossible")));
+        }
+        let permit = engine.buffers.budget.take(size as u64, "the buffer", Status::NoMemory)?;
+        let created = Arc::new(Memory::new(size, permit)?);
+        engine.buffers.live.lock().insert(created.address(), Arc::clone(&created));
+        let handle =
+            groth16_buffer { memory: created, buffers: Arc::clone(&engine.buffers), tag: Arc::clone(engine.tag()) };
+        // SAFETY: checked above.
+        unsafe { memory::set(buffer, handle::give(handle)) };
+        Ok(())
+    })
+}
+
+/// Where the bytes are; NULL for NULL.
+///
+/// # Safety
+/// `buffer` is NULL or a live handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_buffer_data(buffer: *mut groth16_buffer) -> *mut c_void {
+    // SAFETY: by this function's contract.
+    unsafe { buffer.as_ref() }.map_or(std::ptr::null_mut(), |buffer| buffer.memory.start())
+}
+
+/// Releases a buffer, which is wiped; jobs that read it keep it alive.
+///
+/// # Safety
+/// `buffer` is NULL or a handle that is used by nobody else now or later.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_buffer_free(buffer: *mut groth16_buffer) {
+    // SAFETY: by this function's contract.
+    guard::silent(|| drop(unsafe { handle::take(buffer) }));
+}
