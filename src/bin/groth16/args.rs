@@ -20,7 +20,7 @@ Example:
 
 /// Groth16 proofs over BLS12-381.
 #[derive(Debug, Parser)]
-#[command(name = "groth16", version, max_term_width = 100, arg_required_else_help = true, after_help = STATUS_HELP)]
+#[command(name = "groth16", version, arg_required_else_help = true, after_help = STATUS_HELP)]
 pub struct Arguments {
     /// No progress, no line of result; errors, warnings and verdicts stay
     #[arg(short, long, global = true, display_order = 100)]
@@ -46,13 +46,16 @@ pub enum Command {
 
 /// Make a proof.
 ///
-/// The proof is verified before it is written. Files are replaced as a whole: one that was there stays until the new one
-/// is complete.
+/// The proof is verified before it is written. Files are replaced as a whole: one that was there stays
+/// until the new one is complete.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Example:
   groth16 prove --key spend.params --circuit spend.r1cs --witness w.wtns --proof p.bin --public public.json
-  groth16 prove --key spend.params --circuit spend.r1cs --witness w.wtns --format json > proof.json")]
+  groth16 prove --key spend.params --circuit spend.r1cs --witness w.wtns --format json > proof.json"
+)]
 pub struct Prove {
     /// Proving key: parameters of bellman, Zcash or Filecoin
     #[arg(long, value_name = "F.params")]
@@ -99,9 +102,12 @@ pub struct Trust {
 ///
 /// Prints `valid` or `INVALID` and ends with 0 or 1.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Example:
-  groth16 verify --key spend.params --public public.json --proof p.bin && echo welcome")]
+  groth16 verify --key spend.params --public public.json --proof p.bin && echo welcome"
+)]
 pub struct Verify {
     /// Parameters, or a verifying key in bellman's encoding
     #[arg(long, value_name = "F")]
@@ -116,13 +122,16 @@ pub struct Verify {
 
 /// Tell what is in files.
 ///
-/// Recognises parameters, verifying keys, circuits (.r1cs), witnesses (.wtns), proofs and public inputs by their content.
-/// Never shows values of a witness.
+/// Recognises parameters, verifying keys, circuits (.r1cs), witnesses (.wtns), proofs and public inputs
+/// by their content. Never shows values of a witness.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Example:
   groth16 info spend.params spend.r1cs
-  groth16 info --digest --json spend.params | jq -r '.[0].blake2b'")]
+  groth16 info --digest --json spend.params | jq -r '.[0].blake2b'"
+)]
 pub struct Info {
     /// Files
     #[arg(required = true, value_name = "FILE")]
@@ -137,12 +146,15 @@ pub struct Info {
 
 /// Make an INSECURE key for development.
 ///
-/// Whoever runs this could keep the secret numbers behind the key and forge proofs under it. A key that anybody shall
-/// trust comes from a multi-party ceremony.
+/// Whoever runs this could keep the secret numbers behind the key and forge proofs under it. A key that
+/// anybody shall trust comes from a multi-party ceremony.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Example:
-  groth16 setup --circuit c.r1cs --out dev.params --vk dev.vk")]
+  groth16 setup --circuit c.r1cs --out dev.params --vk dev.vk"
+)]
 pub struct Setup {
     /// Circuit: iden3 .r1cs over the BLS12-381 scalar field
     #[arg(long, value_name = "F.r1cs")]
@@ -159,12 +171,16 @@ pub struct Setup {
 
 /// Measure proofs of a synthetic circuit.
 ///
-/// Half of the witness is zeros and ones, as in real circuits; the key is a development key. Every proof is verified. Jobs
-/// overlap as they do in a service, so the phases of one job wait for those of others.
+/// Half of the witness is zeros and ones, as in real circuits; the key is a development key. Every
+/// proof is verified. Jobs overlap as they do in a service, so the phases of one job wait for those of
+/// others.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Example:
-  groth16 bench --rows 2^17 --jobs 10 --threads 8")]
+  groth16 bench --rows 2^17 --jobs 10 --threads 8"
+)]
 pub struct Bench {
     /// Rows, the 8 for the inputs included: a number or 2^k
     #[arg(long, value_name = "N|2^K", default_value = "2^14", value_parser = row_count)]
