@@ -91,17 +91,18 @@ pub enum Output {
     File(Pending),
 }
 
-/// A file that is not in its place yet; removed if it never gets there.
+/// A file that is not there yet, and the name that it has until it is complete.
 pub struct Pending {
-    file: File,
     temporary: PathBuf,
     place: PathBuf,
 }
 
-impl Drop for Pending {
+/// Removes the temporary file; once that has moved to its place, there is none.
+struct Remove<'a>(&'a Path);
+
+impl Drop for Remove<'_> {
     fn drop(&mut self) {
-        // After `commit` it is not there any more.
-        let _ = std::fs::remove_file(&self.temporary);
+        let _ = std::fs::remove_file(self.0);
     }
 }
 
@@ -129,8 +130,10 @@ impl Output {
         hidden.push(name);
         hidden.push(format!(".{}", std::process::id()));
         let temporary = place.with_file_name(hidden);
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(failed)?;
-        Ok(Self::File(Pending { file, temporary, place }))
+        // Tried, but not left: whoever interrupts long work leaves nothing behind.
+        create_new(&temporary).map_err(failed)?;
+        drop(Remove(&temporary));
+        Ok(Self::File(Pending { temporary, place }))
     }
 
     /// Whether bytes would go to a terminal.
@@ -159,7 +162,9 @@ impl Output {
             }
             Self::File(pending) => {
                 let failed = |error: io::Error| io_error(pending.place.display(), &error);
-                let mut out = io::BufWriter::new(&pending.file);
+                let file = create_new(&pending.temporary).map_err(failed)?;
+                let _remove = Remove(&pending.temporary);
+                let mut out = io::BufWriter::new(file);
                 write(&mut out).map_err(|error| error.at(pending.place.display()))?;
                 out.flush().map_err(failed)?;
                 drop(out);
@@ -174,4 +179,8 @@ impl Output {
     pub fn write_bytes(self, bytes: &[u8]) -> Result<String> {
         self.write(|out| out.write_all(bytes).map_err(|error| Error::new(Status::Io, error.to_string())))
     }
+}
+
+fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
 }
