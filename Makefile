@@ -39,8 +39,9 @@ library: ## Build the libraries, the command and its man pages (the default)
 	fi; \
 	set -x; $(CARGO) build --release --locked --features cli; { set +x; } 2>/dev/null; \
 	mkdir -p target/static; \
-	echo | rustc --crate-type staticlib --crate-name empty -o target/static/empty.a --print native-static-libs - 2>&1 | \
+	echo | $${RUSTC:-rustc} --crate-type staticlib --crate-name empty -o target/static/empty.a --print native-static-libs - 2>&1 | \
 	  sed -n 's/^note: native-static-libs: //p' > target/static/native-libs; \
+	rm target/static/empty.a; [ -s target/static/native-libs ] || { echo "rustc does not tell its native libraries" >&2; exit 1; }; \
 	[ target/static/libgroth16.a -nt target/release/libgroth16.a ] || \
 	  cmake/localise-static.sh target/release/libgroth16.a target/release/libgroth16.so target/static/libgroth16.a; \
 	rm -rf target/man; target/release/groth16 man target/man

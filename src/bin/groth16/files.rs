@@ -151,15 +151,9 @@ pub fn verifying_key_bytes(source: &Source<'_>) -> Result<u64> {
     Ok(len)
 }
 
-/// What a file said to be a proof holds.
-pub enum FoundProof {
-    Proof(Proof),
-    /// The shape of a proof, but points that no proof has, and why.
-    Bad(Error),
-}
-
-/// A proof in any of its forms, told by the content; `Format` where it has the shape of none.
-pub fn proof(bytes: &[u8]) -> Result<FoundProof> {
+/// A proof in any of its forms, told by the content; `Format` where it has the shape of none. The inner error says why
+/// what has the shape of a proof is none: its points are no points.
+pub fn proof(bytes: &[u8]) -> Result<Result<Proof>> {
     let found = match bytes.len() {
         COMPRESSED_BYTES | UNCOMPRESSED_BYTES => Proof::from_bytes(bytes),
         len => {
@@ -174,9 +168,8 @@ pub fn proof(bytes: &[u8]) -> Result<FoundProof> {
         }
     };
     match found {
-        Ok(proof) => Ok(FoundProof::Proof(proof)),
-        Err(error) if error.status() == Status::Format => Ok(FoundProof::Bad(error)),
-        Err(error) => Err(error),
+        Err(error) if error.status() != Status::Format => Err(error),
+        found => Ok(found),
     }
 }
 

@@ -12,7 +12,7 @@ use groth16::math::g1::G1Affine;
 use serde_json::{Map, Value, json};
 
 use crate::args::Info;
-use crate::files::{self, FoundProof, MOST_BYTES, at};
+use crate::files::{self, MOST_BYTES, at};
 use crate::{FAILED, output};
 
 /// What is known of one file.
@@ -118,8 +118,8 @@ fn small(source: &Source<'_>) -> Result<Report> {
         _ => "json",
     };
     match files::proof(&bytes)? {
-        FoundProof::Proof(_) => Ok(Report::new("proof", vec![("form", json!(form)), ("well_formed", json!(true))])),
-        FoundProof::Bad(error) => {
+        Ok(_) => Ok(Report::new("proof", vec![("form", json!(form)), ("well_formed", json!(true))])),
+        Err(error) => {
             let mut report = Report::new("proof", vec![("form", json!(form)), ("well_formed", json!(false))]);
             report.warnings.push(error.to_string());
             Ok(report)

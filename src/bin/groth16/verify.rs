@@ -6,7 +6,7 @@ use groth16::prover::verify;
 
 use crate::NO;
 use crate::args::Verify;
-use crate::files::{self, FoundProof, at};
+use crate::files::{self, at};
 use crate::output::{self, Console};
 
 pub fn run(options: &Verify, console: &Console) -> Result<u8> {
@@ -15,8 +15,8 @@ pub fn run(options: &Verify, console: &Console) -> Result<u8> {
     let inputs = files::public_inputs(&options.public, key.ic.len())?;
     // The inputs are checked whatever the proof is: INVALID is said of a question that makes sense.
     let is_valid = match proof {
-        FoundProof::Proof(proof) => at(&options.public, verify::verify(&key, &inputs, &proof))?,
-        FoundProof::Bad(error) => {
+        Ok(proof) => at(&options.public, verify::verify(&key, &inputs, &proof))?,
+        Err(error) => {
             console.result(&format!("{}: {error}", options.proof.display()));
             false
         }
