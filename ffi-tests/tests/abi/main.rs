@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod events;
+mod info;
 mod pipeline;
 mod proofs;
 mod repeat;
@@ -15,6 +16,7 @@ use groth16::prover::synthetic::Shape;
 /// Values of `groth16_status`.
 mod status {
     pub const INVALID: i32 = -1;
+    pub const NO_MEMORY: i32 = -3;
     pub const QUEUE_FULL: i32 = -11;
     pub const TIMEOUT: i32 = -12;
     pub const TOO_SMALL: i32 = -13;
