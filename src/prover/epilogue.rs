@@ -22,14 +22,16 @@ pub struct Blinding {
 impl Blinding {
     /// Two uniform scalars from the system's random numbers. `Io` where it has none.
     pub fn random() -> Result<Self> {
-        let scalar = || {
-            let mut bytes = Zeroizing::new([0u8; 64]);
-            getrandom::fill(&mut *bytes)
-                .map_err(|error| Error::new(Status::Io, format!("the system gives no random numbers: {error}")))?;
-            Ok(Zeroizing::new(Fr::from_wide_bytes(&bytes)))
-        };
-        Ok(Self { r: scalar()?, s: scalar()? })
+        Ok(Self { r: random_scalar()?, s: random_scalar()? })
     }
+}
+
+/// A uniform scalar from the system's random numbers; `Io` where it has none.
+pub fn random_scalar() -> Result<Zeroizing<Fr>> {
+    let mut bytes = Zeroizing::new([0u8; 64]);
+    getrandom::fill(&mut *bytes)
+        .map_err(|error| Error::new(Status::Io, format!("the system gives no random numbers: {error}")))?;
+    Ok(Zeroizing::new(Fr::from_wide_bytes(&bytes)))
 }
 
 /// Joins the sums into a proof:

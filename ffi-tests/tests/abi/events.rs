@@ -188,7 +188,6 @@ fn thread_of_terminal(end: impl FnOnce(handles::Job, Setup, &Gate)) -> ThreadId 
 }
 
 #[test]
-#[ignore = "today the thread that cancels, frees or shuts down calls the event function of a queued job itself"]
 fn events_come_on_library_threads_only() {
     let _watchdog = Watchdog::new("threads of events", 60);
     let here = std::thread::current().id();
