@@ -6,7 +6,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
-.PHONY: help library recorder fixtures install demo demo-tools test bench clean
+.PHONY: help library recorder fixtures install uninstall demo demo-tools test bench clean
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -19,6 +19,7 @@ SEED ?= 1
 
 CARGO ?= cargo
 PKG_CONFIG ?= pkg-config
+STRIP ?= strip
 CARGO_TARGET_DIR := $(CURDIR)/target
 export PREFIX DESTDIR LIBDIR CARGO_TARGET_DIR
 
@@ -31,8 +32,19 @@ help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  while IFS=$$'\t' read -r target what; do printf '  make %-10s %s\n' "$$target" "$$what"; done
 
-library: ## Build libgroth16.so and libgroth16.a (the default)
-	$(CARGO) build --release --locked
+# Under sudo there is often no cargo: then what was built before is what there is.
+library: ## Build the libraries, the command and its man pages (the default)
+	@if ! command -v $(CARGO) >/dev/null && [ -e target/static/libgroth16.a ]; then \
+	  echo "$(CARGO) is not here: taking what is built"; exit 0; \
+	fi; \
+	set -x; $(CARGO) build --release --locked --features cli; { set +x; } 2>/dev/null; \
+	mkdir -p target/static; \
+	echo | $${RUSTC:-rustc} --crate-type staticlib --crate-name empty -o target/static/empty.a --print native-static-libs - 2>&1 | \
+	  sed -n 's/^note: native-static-libs: //p' > target/static/native-libs; \
+	rm target/static/empty.a; [ -s target/static/native-libs ] || { echo "rustc does not tell its native libraries" >&2; exit 1; }; \
+	[ target/static/libgroth16.a -nt target/release/libgroth16.a ] || \
+	  cmake/localise-static.sh target/release/libgroth16.a target/release/libgroth16.so target/static/libgroth16.a; \
+	rm -rf target/man; target/release/groth16 man target/man
 
 recorder:
 	$(CARGO) build --release --locked -p recorder
@@ -40,21 +52,34 @@ recorder:
 fixtures: recorder ## Record keys, circuits and witnesses of real circuits into target/fixtures
 	target/release/recorder record --out target/fixtures --spends $(SPENDS) --outputs $(OUTPUTS) --seed $(SEED)
 
-install: library ## Install headers, libraries, groth16.pc and licences (PREFIX= DESTDIR= LIBDIR=)
+install: library ## Install headers, libraries, groth16.pc, the command and licences (PREFIX= DESTDIR= LIBDIR=)
 	@root="$$DESTDIR$$PREFIX"; lib="$$root/$$LIBDIR"; so=libgroth16.so; \
 	major=$(ABI_MAJOR); real=$$so.$(ABI_MAJOR).$(ABI_MINOR).0; \
-	install -d "$$root/include" "$$lib/pkgconfig" "$$root/share/doc/libgroth16"; \
+	install -d "$$root/include" "$$root/bin" "$$lib/pkgconfig" "$$root/share/doc/libgroth16" "$$root/share/man/man1"; \
 	install -m 644 include/groth16.h $(wildcard include/groth16.hpp) "$$root/include/"; \
 	install -m 755 target/release/$$so "$$lib/$$real"; \
+	install -m 755 target/release/groth16 "$$root/bin/"; \
+	if command -v $(STRIP) >/dev/null; then $(STRIP) --strip-debug "$$lib/$$real" "$$root/bin/groth16"; fi; \
 	ln -sf $$real "$$lib/$$so.$$major"; \
 	ln -sf $$so.$$major "$$lib/$$so"; \
-	install -m 644 target/release/libgroth16.a "$$lib/"; \
+	install -m 644 target/static/libgroth16.a "$$lib/"; \
+	install -m 644 target/man/*.1 "$$root/share/man/man1/"; \
 	up=$$(sed 's:[^/][^/]*:..:g' <<<"$$LIBDIR"); \
 	sed -e "s:@PREFIX_FROM_HERE@:../$$up:" -e "s:@LIBDIR@:$$LIBDIR:" -e 's:@VERSION@:$(VERSION):' \
+	  -e "s:@NATIVE_LIBS@:$$(cat target/static/native-libs):" \
 	  cmake/groth16.pc.in > "$$lib/pkgconfig/groth16.pc"; \
 	chmod 644 "$$lib/pkgconfig/groth16.pc"; \
 	install -m 644 LICENSE-MIT LICENSE-APACHE "$$root/share/doc/libgroth16/"; \
 	echo "installed libgroth16 $(VERSION) into $$root"
+
+uninstall: ## Remove what install put there (the same PREFIX= DESTDIR= LIBDIR=)
+	@root="$$DESTDIR$$PREFIX"; lib="$$root/$$LIBDIR"; \
+	rm -f "$$root/include/groth16.h" "$$root/include/groth16.hpp" "$$root/bin/groth16" \
+	  "$$lib/libgroth16.so" "$$lib/libgroth16.so.$(ABI_MAJOR)" "$$lib/libgroth16.so.$(ABI_MAJOR)".* "$$lib/libgroth16.a" \
+	  "$$lib/pkgconfig/groth16.pc" "$$root/share/man/man1/groth16.1" "$$root/share/man/man1/groth16-"*.1 \
+	  "$$root/share/doc/libgroth16/LICENSE-MIT" "$$root/share/doc/libgroth16/LICENSE-APACHE"; \
+	rmdir "$$root/share/doc/libgroth16" 2>/dev/null || true; \
+	echo "removed libgroth16 from $$root"
 
 # The host is built as any other would be: against an installed tree, through pkg-config.
 demo: demo-tools fixtures ## Prove real Sapling circuits from C and verify the proofs independently
@@ -83,6 +108,7 @@ test: demo-tools ## Run every test suite, short, with a table of seconds a suite
 
 bench: library fixtures ## Measure whole proofs against bellman, the prover that Zcash ships
 	target/release/peer-bench --threads 2
+	$(CARGO) run --release --locked -p benches --bin math-bench
 
 clean: ## Remove what was built
 	$(CARGO) clean

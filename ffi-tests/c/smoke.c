@@ -14,16 +14,29 @@
 #define FIELD(type, field) \
   printf("  %s %lu %lu\n", #field, (unsigned long)offsetof(type, field), (unsigned long)sizeof(((type *)0)->field))
 
+DEFINE_ALIGN(groth16_device_info)
 DEFINE_ALIGN(groth16_engine_options)
+DEFINE_ALIGN(groth16_engine_info)
 DEFINE_ALIGN(groth16_matrix)
 DEFINE_ALIGN(groth16_circuit_options)
+DEFINE_ALIGN(groth16_circuit_info)
 DEFINE_ALIGN(groth16_bits)
 DEFINE_ALIGN(groth16_pk_options)
+DEFINE_ALIGN(groth16_pk_info)
 DEFINE_ALIGN(groth16_scalars)
 DEFINE_ALIGN(groth16_job_options)
 DEFINE_ALIGN(groth16_progress)
 
 static void print_layout(void) {
+  STRUCT(groth16_device_info);
+  FIELD(groth16_device_info, struct_size);
+  FIELD(groth16_device_info, name);
+  FIELD(groth16_device_info, uuid);
+  FIELD(groth16_device_info, pci_bus_id);
+  FIELD(groth16_device_info, memory_bytes);
+  FIELD(groth16_device_info, free_bytes);
+  FIELD(groth16_device_info, compute_major);
+  FIELD(groth16_device_info, compute_minor);
   STRUCT(groth16_engine_options);
   FIELD(groth16_engine_options, struct_size);
   FIELD(groth16_engine_options, device_uuids);
@@ -40,6 +53,20 @@ static void print_layout(void) {
   FIELD(groth16_engine_options, log_user);
   FIELD(groth16_engine_options, log_level);
   FIELD(groth16_engine_options, reserved);
+  STRUCT(groth16_engine_info);
+  FIELD(groth16_engine_info, struct_size);
+  FIELD(groth16_engine_info, backend);
+  FIELD(groth16_engine_info, num_devices);
+  FIELD(groth16_engine_info, jobs_per_device);
+  FIELD(groth16_engine_info, cpu_threads);
+  FIELD(groth16_engine_info, host_bytes_limit);
+  FIELD(groth16_engine_info, pinned_bytes_limit);
+  FIELD(groth16_engine_info, device_bytes_limit);
+  FIELD(groth16_engine_info, host_bytes_used);
+  FIELD(groth16_engine_info, pinned_bytes_used);
+  FIELD(groth16_engine_info, device_bytes_used);
+  FIELD(groth16_engine_info, queued_jobs);
+  FIELD(groth16_engine_info, running_jobs);
   STRUCT(groth16_matrix);
   FIELD(groth16_matrix, row_starts);
   FIELD(groth16_matrix, columns);
@@ -55,6 +82,12 @@ static void print_layout(void) {
   FIELD(groth16_circuit_options, num_rows);
   FIELD(groth16_circuit_options, num_inputs);
   FIELD(groth16_circuit_options, num_aux);
+  STRUCT(groth16_circuit_info);
+  FIELD(groth16_circuit_info, struct_size);
+  FIELD(groth16_circuit_info, num_rows);
+  FIELD(groth16_circuit_info, num_inputs);
+  FIELD(groth16_circuit_info, num_aux);
+  FIELD(groth16_circuit_info, num_terms);
   STRUCT(groth16_bits);
   FIELD(groth16_bits, words);
   FIELD(groth16_bits, count);
@@ -72,6 +105,16 @@ static void print_layout(void) {
   FIELD(groth16_pk_options, blake2b);
   FIELD(groth16_pk_options, progress);
   FIELD(groth16_pk_options, progress_user);
+  STRUCT(groth16_pk_info);
+  FIELD(groth16_pk_info, struct_size);
+  FIELD(groth16_pk_info, num_inputs);
+  FIELD(groth16_pk_info, num_aux);
+  FIELD(groth16_pk_info, domain_size);
+  FIELD(groth16_pk_info, num_rows_added);
+  FIELD(groth16_pk_info, host_bytes);
+  FIELD(groth16_pk_info, device_bytes);
+  FIELD(groth16_pk_info, format);
+  FIELD(groth16_pk_info, unconstrained_inputs);
   STRUCT(groth16_scalars);
   FIELD(groth16_scalars, data);
   FIELD(groth16_scalars, count);

@@ -6,10 +6,12 @@ use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use groth16::ffi::circuit::{groth16_circuit, groth16_circuit_options};
-use groth16::ffi::engine::{groth16_engine, groth16_engine_options};
+use groth16::ffi::buffer::groth16_buffer;
+use groth16::ffi::circuit::{groth16_circuit, groth16_circuit_info, groth16_circuit_options};
+use groth16::ffi::engine::{groth16_engine, groth16_engine_info, groth16_engine_options};
 use groth16::ffi::job::{groth16_job, groth16_job_options, groth16_progress, groth16_scalars};
-use groth16::ffi::pk::{groth16_pk, groth16_pk_options};
+use groth16::ffi::library::groth16_device_info;
+use groth16::ffi::pk::{groth16_pk, groth16_pk_info, groth16_pk_options};
 use libloading::Library;
 
 /// File name of the shared object where cargo puts it.
@@ -50,13 +52,25 @@ functions! {
     groth16_version: unsafe extern "C" fn() -> *const c_char;
     groth16_status_name: unsafe extern "C" fn(i32) -> *const c_char;
     groth16_last_error: unsafe extern "C" fn(*mut c_char, usize) -> usize;
+    groth16_device_count: unsafe extern "C" fn(*mut usize) -> i32;
+    groth16_device_get: unsafe extern "C" fn(usize, *mut groth16_device_info) -> i32;
     groth16_engine_create: unsafe extern "C" fn(*const groth16_engine_options, *mut *mut groth16_engine) -> i32;
     groth16_engine_free: unsafe extern "C" fn(*mut groth16_engine);
+    groth16_engine_get_info: unsafe extern "C" fn(*const groth16_engine, *mut groth16_engine_info) -> i32;
+    groth16_engine_metrics: unsafe extern "C" fn(*const groth16_engine, *mut c_char, usize, *mut usize) -> i32;
+    groth16_engine_trace: unsafe extern "C" fn(*const groth16_engine, *const c_char) -> i32;
+    groth16_engine_memory_pressure: unsafe extern "C" fn(*const groth16_engine) -> u32;
     groth16_circuit_load:
         unsafe extern "C" fn(*mut groth16_engine, *const groth16_circuit_options, *mut *mut groth16_circuit) -> i32;
+    groth16_circuit_get_info: unsafe extern "C" fn(*const groth16_circuit, *mut groth16_circuit_info) -> i32;
     groth16_circuit_free: unsafe extern "C" fn(*mut groth16_circuit);
     groth16_pk_load: unsafe extern "C" fn(*mut groth16_engine, *const groth16_pk_options, *mut *mut groth16_pk) -> i32;
+    groth16_pk_get_info: unsafe extern "C" fn(*const groth16_pk, *mut groth16_pk_info) -> i32;
+    groth16_pk_get_vk: unsafe extern "C" fn(*const groth16_pk, *mut c_void, usize, *mut usize) -> i32;
     groth16_pk_free: unsafe extern "C" fn(*mut groth16_pk);
+    groth16_buffer_alloc: unsafe extern "C" fn(*mut groth16_engine, usize, *mut *mut groth16_buffer) -> i32;
+    groth16_buffer_data: unsafe extern "C" fn(*mut groth16_buffer) -> *mut c_void;
+    groth16_buffer_free: unsafe extern "C" fn(*mut groth16_buffer);
     groth16_start: unsafe extern "C" fn(
         *mut groth16_engine, *mut groth16_pk, *const groth16_job_options, *mut *mut groth16_job) -> i32;
     groth16_poll: unsafe extern "C" fn(*const groth16_job, *mut groth16_progress) -> i32;
@@ -133,9 +147,13 @@ macro_rules! sized_structs {
 }
 
 sized_structs!(
+    groth16_device_info,
     groth16_engine_options,
+    groth16_engine_info,
     groth16_circuit_options,
+    groth16_circuit_info,
     groth16_pk_options,
+    groth16_pk_info,
     groth16_job_options,
     groth16_progress
 );

@@ -20,7 +20,7 @@ pub(super) struct Shared<S: Stages> {
     pub(super) pool: CpuPool,
     devices: Vec<TaskSender<S>>,
     finisher: TaskSender<S>,
-    clock: Clock,
+    pub(super) clock: Clock,
     next_id: AtomicU64,
     g2_running: AtomicU32,
     pub(super) host: Arc<Budget>,
@@ -119,7 +119,6 @@ impl<S: Stages> Shared<S> {
 
     /// Pairs actions with their jobs. Phases are published here, under the lock, so that they are seen in order.
     fn record(&self, state: &mut State<S>, actions: Vec<Action>) -> Vec<Order<S>> {
-        let now = self.now();
         let mut orders = Vec::with_capacity(actions.len());
         for action in actions {
             let id = match &action {
@@ -134,7 +133,7 @@ impl<S: Stages> Shared<S> {
             };
             let Some(job) = state.jobs.get(&id).map(Arc::clone) else { continue };
             match action {
-                Action::Enter { phase, device, .. } => job.enter(phase, device, now),
+                Action::Enter { phase, device, .. } => job.enter(phase, device, &self.clock),
                 Action::Complete { .. } => {
                     state.jobs.remove(&id);
                     state.completing += 1;
@@ -156,7 +155,7 @@ impl<S: Stages> Shared<S> {
                 Action::RunDevice { device, .. } => drop(self.devices[device].send(Task::Run(job))),
                 Action::Finish { .. } => drop(self.finisher.send(Task::Run(job))),
                 Action::Stop { .. } => job.stop.ask(),
-                Action::Complete { result, .. } => self.complete(&job, result),
+                Action::Complete { result, .. } => drop(self.finisher.send(Task::Complete(job, result))),
                 Action::Reject { .. } | Action::Enter { .. } => {}
             }
         }
@@ -225,16 +224,24 @@ impl<S: Stages> Shared<S> {
     }
 
     pub(super) fn finisher(self: &Arc<Self>, tasks: &Tasks<S>) {
-        while let Ok(Task::Run(job)) = tasks.recv() {
-            let result = self.run(&job, Stage::Finish, "the epilogue", || {
-                let (scalars, device, g2) =
-                    job.take(|hand| Some((hand.scalars.clone()?, hand.device.take()?, hand.g2.take()?)))?;
-                let output = self.stages.finish(&scalars, device, g2)?;
-                job.hand.lock().output = Some(output);
-                Ok(())
-            });
-            self.dispatch(Event::Finished { job: job.id, result });
+        loop {
+            match tasks.recv() {
+                Ok(Task::Run(job)) => self.finish(&job),
+                Ok(Task::Complete(job, result)) => self.complete(&job, result),
+                Ok(Task::End) | Err(_) => return,
+            }
         }
+    }
+
+    fn finish(self: &Arc<Self>, job: &Job<S>) {
+        let result = self.run(job, Stage::Finish, "the epilogue", || {
+            let (scalars, device, g2) =
+                job.take(|hand| Some((hand.scalars.clone()?, hand.device.take()?, hand.g2.take()?)))?;
+            let output = self.stages.finish(&scalars, device, g2)?;
+            job.hand.lock().output = Some(output);
+            Ok(())
+        });
+        self.dispatch(Event::Finished { job: job.id, result });
     }
 
     pub(super) fn usage(&self, pinned: &Budget) -> Usage {

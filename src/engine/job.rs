@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::Clock;
 use super::budget::Permit;
 use super::core::{DeviceId, JobId, Nanos, Phase};
 use super::stages::{Stages, Stop};
@@ -112,9 +113,10 @@ impl<S: Stages> Job<S> {
         self.hand.lock().output.take()
     }
 
-    /// How far the job is at `now`.
-    pub(super) fn report(&self, now: Nanos) -> Report {
+    /// How far the job is now.
+    pub(super) fn report(&self, clock: &Clock) -> Report {
         let cell = self.cell.lock();
+        let now = clock.now();
         // A phase ends where the next one that was entered begins.
         let spent = |phase: Phase| {
             let Some(start) = cell.entered[phase as usize] else { return 0 };
@@ -134,10 +136,10 @@ impl<S: Stages> Job<S> {
     }
 
     /// Records a phase. Phases of one job may be reported late by another thread: they never move it back.
-    pub(super) fn enter(&self, phase: Phase, device: Option<DeviceId>, now: Nanos) {
+    pub(super) fn enter(&self, phase: Phase, device: Option<DeviceId>, clock: &Clock) {
         let mut cell = self.cell.lock();
-        let first = cell.entered[phase as usize].get_or_insert(now);
-        *first = (*first).min(now);
+        let now = clock.now();
+        cell.entered[phase as usize].get_or_insert(now);
         cell.device = device.or(cell.device);
         // Terminal is entered together with the result, by `complete`.
         if phase != Phase::Terminal {

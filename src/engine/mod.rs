@@ -40,7 +40,10 @@ pub struct Engine<S: Stages> {
 
 /// Work for the thread of one device, or of the finisher.
 enum Task<S: Stages> {
+    /// The device's kernels, or the epilogue.
     Run(Arc<Job<S>>),
+    /// For the finisher: the job has ended. Observers are called there and nowhere else, never on a caller's thread.
+    Complete(Arc<Job<S>>, Result<()>),
     End,
 }
 
@@ -159,7 +162,7 @@ impl<S: Stages> Clone for Jobs<S> {
 impl<S: Stages> Jobs<S> {
     /// How far `job` is. Never waits for work.
     pub fn report(&self, job: &Job<S>) -> Report {
-        job.report(self.shared.now())
+        job.report(&self.shared.clock)
     }
 
     /// Asks `job` to end soon; it may still become a proof.
@@ -195,6 +198,7 @@ impl Clock {
         Self(Instant::now())
     }
 
+    /// Read under the lock of what it is compared with, if that must not seem to go backwards.
     fn now(&self) -> core::Nanos {
         // 2^64 ns are 584 years.
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)

@@ -1,7 +1,9 @@
 //! Buffers: host memory from which a device reads fastest.
 
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use zeroize::Zeroize;
@@ -36,49 +38,43 @@ impl Drop for groth16_buffer {
 
 /// The bytes of a buffer; wiped when the handle and every job that reads them are gone.
 pub(super) struct Memory {
-    /// Owned, from `Box::into_raw`, never empty. The CPU backend reads from any memory alike, so nothing is locked. The
-    /// host writes there; the library reads only while the host has lent the bytes.
-    pages: *mut [Page],
-    len: usize,
+    /// From the allocator, with `layout`. The CPU backend reads from any memory alike, so nothing is locked. The host
+    /// writes there; the library reads only while the host has lent the bytes.
+    start: NonNull<u8>,
+    layout: Layout,
     _permit: Permit,
 }
 
-#[derive(Clone, Copy)]
-#[repr(C, align(4096))]
-struct Page([u8; 4096]);
+/// Buffers start at a page's edge.
+const PAGE: usize = 4096;
 
-// SAFETY: `pages` is owned; who may touch the bytes when is the host's contract.
+// SAFETY: the memory is owned; who may touch the bytes when is the host's contract.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
 impl Memory {
+    /// `len` bytes, at least 1. The system hands out zeroed pages only when they are touched.
     fn new(len: usize, permit: Permit) -> Result<Self> {
-        let count = len.div_ceil(size_of::<Page>()).max(1);
-        let mut pages = Vec::new();
-        pages
-            .try_reserve_exact(count)
-            .map_err(|_| Error::new(Status::NoMemory, format!("no memory for a buffer of {len} bytes")))?;
-        pages.resize(count, Page([0; 4096]));
-        Ok(Self { pages: Box::into_raw(pages.into_boxed_slice()), len, _permit: permit })
-    }
-
-    fn start(&self) -> *mut c_void {
-        self.pages.cast()
+        let no_memory = || Error::new(Status::NoMemory, format!("no memory for a buffer of {len} bytes"));
+        let layout = Layout::from_size_align(len, PAGE).map_err(|_| no_memory())?;
+        // SAFETY: the size is not zero.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(no_memory)?;
+        Ok(Self { start, layout, _permit: permit })
     }
 
     fn address(&self) -> usize {
-        self.start() as usize
+        self.start.as_ptr() as usize
     }
 }
 
 impl Drop for Memory {
     /// The host may have put a witness there.
     fn drop(&mut self) {
-        // SAFETY: it came from `Box::into_raw`, and the last owner is here; the host has given it up.
-        let mut pages = unsafe { Box::from_raw(self.pages) };
-        for page in &mut pages {
-            page.0.zeroize();
+        // SAFETY: the last owner is here and the host has given it up: the bytes are initialised and nobody else's.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.start.as_ptr(), self.layout.size()).zeroize();
+            dealloc(self.start.as_ptr(), self.layout);
         }
     }
 }
@@ -104,7 +100,7 @@ impl Buffers {
         let live = self.live.lock();
         let (address, memory) = live.range(..=start).next_back()?;
         let end = start.checked_add(len)?;
-        (end <= address + memory.len).then(|| Arc::clone(memory))
+        (end <= address + memory.layout.size()).then(|| Arc::clone(memory))
     }
 }
 
@@ -145,7 +141,7 @@ pub unsafe extern "C" fn groth16_buffer_alloc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn groth16_buffer_data(buffer: *mut groth16_buffer) -> *mut c_void {
     // SAFETY: by this function's contract.
-    unsafe { buffer.as_ref() }.map_or(std::ptr::null_mut(), |buffer| buffer.memory.start())
+    unsafe { buffer.as_ref() }.map_or(std::ptr::null_mut(), |buffer| buffer.memory.start.as_ptr().cast())
 }
 
 /// Releases a buffer, which is wiped; jobs that read it keep it alive.

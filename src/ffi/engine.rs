@@ -23,6 +23,7 @@ pub struct groth16_engine {
     pub(super) logger: Logger,
     pub(super) buffers: Arc<Buffers>,
     jobs_per_device: usize,
+    device_bytes_limit: u64,
     tag: Arc<Tag>,
 }
 
@@ -55,6 +56,7 @@ pub struct groth16_engine_options {
     pub host_bytes_limit: u64,
     /// memory that buffers may take; 0: no limit
     pub pinned_bytes_limit: u64,
+    /// of each GPU; 0: no limit
     pub device_bytes_limit: u64,
     pub log: groth16_log_fn,
     pub log_user: *mut c_void,
@@ -156,7 +158,7 @@ pub unsafe extern "C" fn groth16_engine_get_info(
             cpu_threads: small(engine.engine.cpu_threads()),
             host_bytes_limit: usage.host_bytes.1,
             pinned_bytes_limit: usage.pinned_bytes.1,
-            device_bytes_limit: 0,
+            device_bytes_limit: engine.device_bytes_limit,
             host_bytes_used: usage.host_bytes.0,
             pinned_bytes_used: usage.pinned_bytes.0,
             device_bytes_used: 0,
@@ -230,6 +232,7 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
     let buffers = Buffers::new(options.map_or(0, |options| options.pinned_bytes_limit));
     let engine = Engine::new(&config, Groth16, vec![Host])?;
     let jobs_per_device = config.jobs_per_device;
+    let device_bytes_limit = options.map_or(0, |options| options.device_bytes_limit);
     let text = format!(
         "libgroth16 {} on the CPU: {} threads, {} jobs at a time",
         env!("CARGO_PKG_VERSION"),
@@ -237,7 +240,7 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
         config.jobs_per_device
     );
     logger.log(groth16_log_level::GROTH16_LOG_INFO, &text);
-    Ok(groth16_engine { engine, logger, buffers, jobs_per_device, tag: Tag::new() })
+    Ok(groth16_engine { engine, logger, buffers, jobs_per_device, device_bytes_limit, tag: Tag::new() })
 }
 
 /// Puts the caller's choices over the defaults.

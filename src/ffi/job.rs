@@ -24,7 +24,7 @@ use crate::engine::job::{Job, Notice, Observer, Report};
 use crate::engine::proof::{Groth16, ProofInput, RowSource};
 use crate::error::{Error, Result, Status};
 use crate::math::fr::Fr;
-use crate::prover::epilogue::Blinding;
+use crate::prover::epilogue::{Blinding, random_scalar};
 use crate::prover::witness::{SCALAR_BYTES, ScalarForm, Scalars};
 
 /// One proof, from start to free.
@@ -296,7 +296,8 @@ pub unsafe extern "C" fn groth16_finalize(
 }
 
 /// Releases a job in any state. Cancels if need be; returns only when the library is done with the job's scalars and
-/// its callback, unless called from that callback.
+/// its callback. In a callback it never waits: there it is for the job whose TERMINAL event it is; any other job's
+/// scalars must then live until that job's own TERMINAL event.
 ///
 /// # Safety
 /// `job` is NULL or a handle that is used by nobody else now or later.
@@ -307,7 +308,9 @@ pub unsafe extern "C" fn groth16_free(job: *mut groth16_job) {
         let Some(handle) = (unsafe { handle::take(job) }) else { return };
         let Ok(job) = handle.job() else { return };
         handle.jobs.cancel(job);
-        job.wait_released();
+        if !guard::in_callback() {
+            job.wait_released();
+        }
     });
 }
 
@@ -408,10 +411,7 @@ unsafe fn blinding_scalar(data: *const u8, name: &str) -> Result<Zeroizing<Fr>> 
             .map(Zeroizing::new)
             .ok_or_else(|| Error::invalid(format!("{name} is not below the group order r")));
     }
-    let mut bytes = Zeroizing::new([0u8; 64]);
-    getrandom::fill(&mut *bytes)
-        .map_err(|error| Error::new(Status::Io, format!("the system gives no random numbers: {error}")))?;
-    Ok(Zeroizing::new(Fr::from_wide_bytes(&bytes)))
+    random_scalar()
 }
 
 fn proof_format(value: i32) -> Result<groth16_proof_format> {

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use super::guard;
 use super::memory;
-use super::sized::{self, SizedStruct};
+use super::sized::SizedStruct;
 use crate::error::Error;
 
 /// Of the ABI; the number in the SONAME.
@@ -163,8 +163,7 @@ pub unsafe extern "C" fn groth16_device_count(count: *mut usize) -> groth16_stat
 #[must_use]
 pub unsafe extern "C" fn groth16_device_get(index: usize, info: *mut groth16_device_info) -> groth16_status {
     guard::status(|| {
-        // SAFETY: by this function's contract. The caller's struct is checked first, like any other argument.
-        unsafe { sized::read(info.cast_const()) }?;
+        memory::check_out(info, "info")?;
         Err(Error::invalid(format!("device index {index}: there are 0 devices")))
     })
 }

@@ -4,6 +4,7 @@ use zeroize::Zeroizing;
 
 use super::device_stage::DevicePoints;
 use super::key::VerifyingKey;
+use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
 use crate::math::fr::{Fr, Scalar};
 use crate::math::g1::G1;
@@ -16,6 +17,21 @@ pub struct Blinding {
     pub r: Zeroizing<Fr>,
     /// Blinds B.
     pub s: Zeroizing<Fr>,
+}
+
+impl Blinding {
+    /// Two uniform scalars from the system's random numbers. `Io` where it has none.
+    pub fn random() -> Result<Self> {
+        Ok(Self { r: random_scalar()?, s: random_scalar()? })
+    }
+}
+
+/// A uniform scalar from the system's random numbers; `Io` where it has none.
+pub fn random_scalar() -> Result<Zeroizing<Fr>> {
+    let mut bytes = Zeroizing::new([0u8; 64]);
+    getrandom::fill(&mut *bytes)
+        .map_err(|error| Error::new(Status::Io, format!("the system gives no random numbers: {error}")))?;
+    Ok(Zeroizing::new(Fr::from_wide_bytes(&bytes)))
 }
 
 /// Joins the sums into a proof:

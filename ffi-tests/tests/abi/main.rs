@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod events;
+mod info;
 mod pipeline;
 mod proofs;
 mod repeat;
@@ -9,12 +10,13 @@ mod repeat;
 use std::sync::{Arc, Condvar, Mutex};
 
 use ffi_tests::fixture::{Fixture, Form};
-use ffi_tests::handles::{Circuit, Engine, Key, Request};
+use ffi_tests::handles::{Circuit, Engine, Job, Key, Request};
 use groth16::prover::synthetic::Shape;
 
 /// Values of `groth16_status`.
 mod status {
     pub const INVALID: i32 = -1;
+    pub const NO_MEMORY: i32 = -3;
     pub const QUEUE_FULL: i32 = -11;
     pub const TIMEOUT: i32 = -12;
     pub const TOO_SMALL: i32 = -13;
@@ -68,28 +70,48 @@ impl Setup {
     }
 
     /// A job with the circuit.
-    fn start(&self, request: Request) -> ffi_tests::handles::Job {
+    fn start(&self, request: Request) -> Job {
         self.engine.start(&self.key, Some(&self.circuit), &Arc::new(request)).unwrap()
     }
 
     /// A job that stays in the state PREPARING, in its slot, until the gate is open.
-    fn start_held(&self, gate: &Gate) -> ffi_tests::handles::Job {
-        let gate = gate.clone();
+    fn start_held(&self, gate: &Gate) -> Held {
+        let own_gate = gate.clone();
         let (sender, held) = std::sync::mpsc::channel();
         let hold = move |_, event| {
             if event == event::ABC_RELEASED {
                 sender.send(()).unwrap();
-                gate.pass();
+                own_gate.pass();
             }
         };
         let job = self.start(Request { on_event: Some(Box::new(hold)), ..self.fixture.request(Form::Canonical) });
         held.recv().unwrap();
-        job
+        Held { job, gate: gate.clone() }
     }
 }
 
-/// Holds threads back until it is opened; opens when dropped, so that a test that fails does not hang.
-struct Gate(Arc<GateState>, bool);
+/// A job that waits at a gate, which opens when the job is dropped: freeing it waits for its callback.
+struct Held {
+    job: Job,
+    gate: Gate,
+}
+
+impl std::ops::Deref for Held {
+    type Target = Job;
+    fn deref(&self) -> &Job {
+        &self.job
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.gate.open();
+    }
+}
+
+/// Holds threads back until it is opened.
+#[derive(Clone, Default)]
+struct Gate(Arc<GateState>);
 
 #[derive(Default)]
 struct GateState {
@@ -99,7 +121,7 @@ struct GateState {
 
 impl Gate {
     fn new() -> Self {
-        Self(Arc::default(), true)
+        Self::default()
     }
 
     fn open(&self) {
@@ -111,21 +133,6 @@ impl Gate {
         let mut open = self.0.open.lock().unwrap();
         while !*open {
             open = self.0.opened.wait(open).unwrap();
-        }
-    }
-}
-
-impl Clone for Gate {
-    /// A clone does not open the gate when it is dropped.
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0), false)
-    }
-}
-
-impl Drop for Gate {
-    fn drop(&mut self) {
-        if self.1 {
-            self.open();
         }
     }
 }

@@ -15,9 +15,6 @@ use super::{Gate, Setup, state, status};
 /// Ten milliseconds.
 const MOMENT: i64 = 10_000_000;
 
-/// A poll may come between the moment that a phase ends by the clock and the moment that this is recorded.
-const CLOCK_SLACK: u64 = 50_000_000;
-
 fn large() -> Setup {
     Setup::new(&Shape::new(4000, 5, 77), Engine::new(|options| options.cpu_threads = 2).unwrap())
 }
@@ -63,7 +60,7 @@ fn check_order(before: &groth16_progress, now: &groth16_progress, begin: Instant
     assert_eq!((now.device, now.retries), (-1, 0));
     let times = |p: &groth16_progress| [p.queued_ns, p.prepare_ns, p.device_ns, p.finish_ns];
     for (before, now) in times(before).iter().zip(times(now)) {
-        assert!(now + CLOCK_SLACK >= *before, "time went back from {before} to {now}");
+        assert!(now >= *before, "time went back from {before} to {now}");
     }
     let total: u64 = times(now).iter().sum();
     assert!(u128::from(total) <= begin.elapsed().as_nanos(), "{total} ns in phases, more than have passed");
@@ -99,7 +96,7 @@ fn a_held_job_holds_its_slot_and_others_queue() {
         assert!(begin.elapsed() < Duration::from_secs(5), "{timeout}");
     }
     gate.open();
-    for job in [&held, &queued] {
+    for job in [&*held, &queued] {
         job.wait(-1).unwrap();
         job.wait(0).unwrap();
         job.wait(i64::MIN).unwrap();
@@ -142,7 +139,7 @@ fn higher_priorities_go_first_and_equal_ones_in_order() {
     };
     let jobs: Vec<_> = priorities.iter().enumerate().map(start).collect();
     gate.open();
-    for job in jobs.iter().chain([&held]) {
+    for job in jobs.iter().chain([&*held]) {
         assert_eq!(job.finalize().unwrap(), setup.expected());
     }
     let order: Vec<usize> = order.try_iter().collect();
@@ -299,21 +296,21 @@ fn freeing_the_engine_shuts_queued_jobs_down() {
     let held = setup.start_held(&gate);
     let queued: Vec<_> = (0..3).map(|_| setup.start(setup.fixture.request(Form::Canonical))).collect();
     let Setup { engine, .. } = setup;
-    std::thread::scope(|scope| {
-        let freeing = scope.spawn(move || drop(engine));
-        for job in &queued {
-            job.wait(20_000_000_000).unwrap();
-            assert_eq!((job.poll().state, job.poll().result), (state::FAILED, status::SHUTDOWN));
-            let failure = job.finalize().unwrap_err();
-            assert_eq!(failure.status, status::SHUTDOWN);
-            assert!(failure.message.contains("freed"), "{failure:?}");
-        }
-        // Freeing waits for the callback that the gate holds.
-        std::thread::sleep(Duration::from_millis(20));
-        assert!(!freeing.is_finished());
-        gate.open();
-        freeing.join().unwrap();
-    });
+    // Nothing is asserted before the gate is open: a test that fails shall not hang.
+    let freeing = std::thread::spawn(move || drop(engine));
+    let waited: Vec<_> = queued.iter().map(|job| job.wait(20_000_000_000)).collect();
+    std::thread::sleep(Duration::from_millis(20));
+    let waits_for_the_callback = !freeing.is_finished();
+    gate.open();
+    freeing.join().unwrap();
+    assert!(waits_for_the_callback);
+    for (job, waited) in queued.iter().zip(waited) {
+        assert_eq!(waited, Ok(()));
+        assert_eq!((job.poll().state, job.poll().result), (state::FAILED, status::SHUTDOWN));
+        let failure = job.finalize().unwrap_err();
+        assert_eq!(failure.status, status::SHUTDOWN);
+        assert!(failure.message.contains("freed"), "{failure:?}");
+    }
     assert_eq!(held.poll().state, state::FAILED);
     assert_eq!(held.finalize().unwrap_err().status, status::SHUTDOWN);
 }

@@ -80,6 +80,50 @@ fn null_arguments() {
 }
 
 #[test]
+fn null_arguments_of_calls_that_tell() {
+    let setup = Setup::small();
+    let (api, engine, pk, circuit) = (api(), setup.engine.raw(), setup.key.raw(), setup.circuit.raw());
+    let fails = |call: i32, text: &str| assert_fails(outcome(call), status::INVALID, &[text]);
+    let mut len = 77usize;
+    let mut buffer = null_mut();
+    unsafe {
+        fails((api.groth16_device_count)(null_mut()), "count is NULL");
+        fails((api.groth16_device_get)(0, null_mut()), "groth16_device_info is NULL");
+        let mut devices = 0;
+        assert_eq!((api.groth16_device_count)(&raw mut devices), 0);
+        for index in [devices, devices + 1, usize::MAX] {
+            fails((api.groth16_device_get)(index, &mut init()), &index.to_string());
+        }
+        fails((api.groth16_engine_get_info)(null(), &mut init()), "engine is NULL");
+        fails((api.groth16_engine_get_info)(engine, null_mut()), "groth16_engine_info is NULL");
+        fails((api.groth16_engine_metrics)(null(), null_mut(), 0, &raw mut len), "engine is NULL");
+        fails((api.groth16_engine_metrics)(engine, null_mut(), 0, null_mut()), "len is NULL");
+        fails((api.groth16_engine_metrics)(engine, null_mut(), 1 << 20, &mut 0), "buffer is NULL");
+        fails((api.groth16_engine_trace)(null(), c"/dev/null".as_ptr()), "engine is NULL");
+        fails((api.groth16_engine_trace)(engine, null()), "path is NULL");
+        assert_eq!((api.groth16_engine_memory_pressure)(null()), 0);
+        fails((api.groth16_circuit_get_info)(null(), &mut init()), "circuit is NULL");
+        fails((api.groth16_circuit_get_info)(circuit, null_mut()), "groth16_circuit_info is NULL");
+        fails((api.groth16_pk_get_info)(null(), &mut init()), "pk is NULL");
+        fails((api.groth16_pk_get_info)(pk, null_mut()), "groth16_pk_info is NULL");
+        fails((api.groth16_pk_get_vk)(null(), null_mut(), 0, &raw mut len), "pk is NULL");
+        fails((api.groth16_pk_get_vk)(pk, null_mut(), 0, null_mut()), "len is NULL");
+        fails((api.groth16_pk_get_vk)(pk, null_mut(), 1 << 20, &mut 0), "buffer is NULL");
+        fails((api.groth16_buffer_alloc)(null_mut(), 1, &raw mut buffer), "engine is NULL");
+        fails((api.groth16_buffer_alloc)(engine, 1, null_mut()), "buffer is NULL");
+        fails((api.groth16_buffer_alloc)(engine, 0, &raw mut buffer), "0 bytes");
+        fails((api.groth16_buffer_alloc)(engine, usize::MAX, &raw mut buffer), "impossible");
+        // More than any address space.
+        let huge = (api.groth16_buffer_alloc)(engine, isize::MAX as usize, &raw mut buffer);
+        assert_fails(outcome(huge), status::NO_MEMORY, &["buffer"]);
+        assert!((api.groth16_buffer_data)(null_mut()).is_null());
+        (api.groth16_buffer_free)(null_mut());
+    }
+    assert!(len == 77 && buffer.is_null(), "an out-parameter was written");
+    setup.check_health();
+}
+
+#[test]
 fn null_data_with_a_length() {
     let setup = Setup::small();
     let engine = &setup.engine;
@@ -151,9 +195,6 @@ fn enum_values_without_a_name() {
     assert_fails(new(&|o| o.cpu_threads = u32::MAX), status::INVALID, &["cpu_threads"]);
     assert_fails(new(&|o| o.jobs_per_device = 65), status::INVALID, &["jobs_per_device", "65", "64"]);
     assert_fails(new(&|o| o.reserved = 1), status::UNSUPPORTED, &["reserved"]);
-    assert_fails(new(&|o| o.host_bytes_limit = 1), status::UNSUPPORTED, &["limit"]);
-    assert_fails(new(&|o| o.pinned_bytes_limit = 1), status::UNSUPPORTED, &["limit"]);
-    assert_fails(new(&|o| o.device_bytes_limit = u64::MAX), status::UNSUPPORTED, &["limit"]);
     assert!(new(&|o| o.max_queued_jobs = u64::MAX).is_ok());
 
     let bytes = &setup.fixture.key;

@@ -42,10 +42,12 @@ fn the_child_of_a_fork_gets_forked_and_frees_return() {
     let mut pk_options = init::<groth16_pk_options>();
     (pk_options.data, pk_options.data_len) = (setup.fixture.key.as_ptr().cast(), setup.fixture.key.len());
     let api = api();
+    let mut pages = null_mut();
+    assert_eq!(unsafe { (api.groth16_buffer_alloc)(setup.engine.raw(), 100, &raw mut pages) }, 0);
     let (engine, key, circuit) = (setup.engine.raw(), setup.key.raw(), setup.circuit.raw());
     let code = in_child(|| unsafe {
         let mut new_job = null_mut();
-        let (mut new_circuit, mut new_pk) = (null_mut(), null_mut());
+        let (mut new_circuit, mut new_pk, mut new_buffer) = (null_mut(), null_mut(), null_mut());
         let mut buffer = [0u8; 192];
         let (mut len, mut valid, mut progress) = (0, 0, init());
         let answers = [
@@ -57,17 +59,34 @@ fn the_child_of_a_fork_gets_forked_and_frees_return() {
             (api.groth16_finalize)(done.raw(), buffer.as_mut_ptr().cast(), 192, &raw mut len),
             (api.groth16_circuit_load)(engine, &raw const circuit_options, &raw mut new_circuit),
             (api.groth16_pk_load)(engine, &raw const pk_options, &raw mut new_pk),
+            (api.groth16_engine_get_info)(engine, &mut init()),
+            (api.groth16_engine_metrics)(engine, null_mut(), 0, &raw mut len),
+            (api.groth16_engine_trace)(engine, c"/dev/null".as_ptr()),
+            (api.groth16_circuit_get_info)(circuit, &mut init()),
+            (api.groth16_pk_get_info)(key, &mut init()),
+            (api.groth16_pk_get_vk)(key, null_mut(), 0, &raw mut len),
+            (api.groth16_buffer_alloc)(engine, 100, &raw mut new_buffer),
             (api.groth16_verify)(key, scalars(&public), proof.as_ptr().cast(), 192, &raw mut valid),
         ];
         if let Some(wrong) = answers.iter().position(|answer| *answer != status::FORKED) {
             return 10 + wrong as i32;
         }
-        if !new_job.is_null() || !new_circuit.is_null() || !new_pk.is_null() || len != 0 || valid != 0 {
+        if !new_buffer.is_null()
+            || !new_job.is_null()
+            || !new_circuit.is_null()
+            || !new_pk.is_null()
+            || len != 0
+            || valid != 0
+        {
             return 30;
         }
         if !api.last_error().contains("fork") {
             return 31;
         }
+        // Looks only.
+        (api.groth16_engine_memory_pressure)(engine);
+        (api.groth16_buffer_data)(pages);
+        (api.groth16_buffer_free)(pages);
         (api.groth16_cancel)(job.raw());
         (api.groth16_free)(job.raw());
         (api.groth16_free)(done.raw());
@@ -78,6 +97,7 @@ fn the_child_of_a_fork_gets_forked_and_frees_return() {
     });
     assert_eq!(code, 0, "see the codes above");
     // The parent's are as they were.
+    unsafe { (api.groth16_buffer_free)(pages) };
     for job in [job, done] {
         assert_eq!(job.finalize().unwrap(), proof);
     }

@@ -24,6 +24,7 @@ use groth16::prover::synthetic::Shape;
 mod status {
     pub const INVALID: i32 = -1;
     pub const UNSUPPORTED: i32 = -2;
+    pub const NO_MEMORY: i32 = -3;
     pub const NO_DEVICE: i32 = -5;
     pub const IO: i32 = -7;
     pub const FORMAT: i32 = -8;

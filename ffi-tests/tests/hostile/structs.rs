@@ -6,10 +6,10 @@ use std::ptr::{null_mut, with_exposed_provenance};
 use ffi_tests::capi::{SizedStruct, api, init};
 use ffi_tests::fixture::Form;
 use ffi_tests::memory::Guarded;
-use groth16::ffi::circuit::groth16_circuit_options;
-use groth16::ffi::engine::groth16_engine_options;
+use groth16::ffi::circuit::{groth16_circuit_info, groth16_circuit_options};
+use groth16::ffi::engine::{groth16_engine_info, groth16_engine_options};
 use groth16::ffi::job::{groth16_job_options, groth16_progress};
-use groth16::ffi::pk::groth16_pk_options;
+use groth16::ffi::pk::{groth16_pk_info, groth16_pk_options};
 
 use super::{Outcome, Setup, assert_fails, outcome, status};
 
@@ -138,35 +138,43 @@ fn job_options() {
 }
 
 #[test]
-fn progress_is_written_within_its_size() {
+fn out_structs_are_written_within_their_size() {
     let setup = Setup::small();
     let job = setup.start(true, setup.fixture.request(Form::Canonical)).unwrap();
     job.wait(-1).unwrap();
-    let whole = size_of::<groth16_progress>();
-    let poll = |pointer| outcome(unsafe { (api().groth16_poll)(job.raw(), pointer) });
-    let mut right = init::<groth16_progress>();
-    assert_eq!(poll(&raw mut right), Ok(()));
+    let (engine, circuit, pk) = (setup.engine.raw(), setup.circuit.raw(), setup.key.raw());
+    check_writes(&|p: *mut groth16_progress| unsafe { (api().groth16_poll)(job.raw(), p) });
+    check_writes(&|p: *mut groth16_circuit_info| unsafe { (api().groth16_circuit_get_info)(circuit, p) });
+    check_writes(&|p: *mut groth16_pk_info| unsafe { (api().groth16_pk_get_info)(pk, p) });
+    check_writes(&|p: *mut groth16_engine_info| unsafe { (api().groth16_engine_get_info)(engine, p) });
+}
+
+/// The call writes the same each time, as much of it as the caller's struct takes.
+fn check_writes<T: SizedStruct>(call: &dyn Fn(*mut T) -> i32) {
+    let (name, whole) = (T::NAME, size_of::<T>());
+    let mut right = init::<T>();
+    assert_eq!(outcome(call(&raw mut right)), Ok(()));
     let right = Guarded::of_struct(&right, whole).bytes();
-    for size in [HEAD, HEAD + 4, 12, 16, 20, 31, 40, whole - 1, whole, whole + 1, whole + 64, 4096] {
+    for size in [HEAD, HEAD + 4, 12, 16, 20, 31, whole - 1, whole, whole + 1, whole + 64, 4096] {
         // Right before a page without access, with rubbish in it.
         let guarded = Guarded::new(&vec![0xa5; size]);
         unsafe { guarded.pointer::<usize>().write_unaligned(size) };
-        assert_eq!(poll(guarded.pointer()), Ok(()), "{size}");
+        assert_eq!(outcome(call(guarded.pointer())), Ok(()), "{name}: {size}");
         let got = guarded.bytes();
         let known = size.min(whole);
-        assert_eq!(got[..HEAD], size.to_ne_bytes(), "struct_size changed");
-        assert_eq!(got[HEAD..known], right[HEAD..known], "{size}");
-        assert!(got[known..].iter().all(|byte| *byte == 0), "{size}: the rest is not zeroed");
+        assert_eq!(got[..HEAD], size.to_ne_bytes(), "{name}: struct_size changed");
+        assert_eq!(got[HEAD..known], right[HEAD..known], "{name}: {size}");
+        assert!(got[known..].iter().all(|byte| *byte == 0), "{name}: {size}: the rest is not zeroed");
     }
     // The struct is larger than its size says: nothing beyond is touched.
     let guarded = Guarded::new(&[0xa5; 200]);
     unsafe { guarded.pointer::<usize>().write_unaligned(24) };
-    assert_eq!(poll(guarded.pointer()), Ok(()));
-    assert!(guarded.bytes()[24..].iter().all(|byte| *byte == 0xa5));
+    assert_eq!(outcome(call(guarded.pointer())), Ok(()));
+    assert!(guarded.bytes()[24..].iter().all(|byte| *byte == 0xa5), "{name}");
     for wrong in [0, 7, 4097, usize::MAX] {
         let guarded = Guarded::new(&[0xa5; 80]);
         unsafe { guarded.pointer::<usize>().write_unaligned(wrong) };
-        assert_fails(poll(guarded.pointer()), status::INVALID, &["groth16_progress", "struct_size"]);
-        assert!(guarded.bytes()[HEAD..].iter().all(|byte| *byte == 0xa5), "written on an error");
+        assert_fails(outcome(call(guarded.pointer())), status::INVALID, &[name, "struct_size"]);
+        assert!(guarded.bytes()[HEAD..].iter().all(|byte| *byte == 0xa5), "{name}: written on an error");
     }
 }
