@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use loom::thread;
 
+use crate::engine::Clock;
 use crate::engine::budget::Budget;
 use crate::engine::core::{Action, Core, Event, Limits, Phase};
 use crate::engine::job::{Job, Notice};
@@ -71,7 +72,7 @@ fn a_waiter_wakes_up_and_sees_the_result() {
             let job = Arc::clone(&job);
             move || {
                 assert!(job.wait(None));
-                let report = job.report(1);
+                let report = job.report(&Clock::start());
                 assert_eq!(report.phase, Phase::Terminal);
                 assert!(report.result.is_some() && report.evaluations_released);
                 assert_eq!(job.result(), Some(Ok(7)));
@@ -95,7 +96,7 @@ fn whoever_frees_a_job_waits_for_its_observer() {
                 assert!(job.result().is_some());
             })
         });
-        job.enter(Phase::Finishing, Some(0), 1);
+        job.enter(Phase::Finishing, Some(0), &Clock::start());
         job.complete(Err(Error::new(Status::Cancelled, "")));
         owners.into_iter().for_each(|owner| owner.join().unwrap());
     });
@@ -136,12 +137,13 @@ fn a_report_never_goes_back_and_phases_may_come_late() {
         let (job, _) = observed();
         let late = thread::spawn({
             let job = Arc::clone(&job);
-            move || job.enter(Phase::OnDevice, Some(0), 2)
+            move || job.enter(Phase::OnDevice, Some(0), &Clock::start())
         });
         let reader = thread::spawn({
             let job = Arc::clone(&job);
             move || {
-                let (first, second) = (job.report(3), job.report(4));
+                let clock = Clock::start();
+                let (first, second) = (job.report(&clock), job.report(&clock));
                 assert!(first.phase <= second.phase);
                 assert_eq!(first.phase == Phase::Terminal, first.result.is_some(), "terminal without a result");
             }
@@ -149,7 +151,7 @@ fn a_report_never_goes_back_and_phases_may_come_late() {
         job.complete(Ok(7));
         late.join().unwrap();
         reader.join().unwrap();
-        assert_eq!(job.report(5).phase, Phase::Terminal);
+        assert_eq!(job.report(&Clock::start()).phase, Phase::Terminal);
     });
 }
 
