@@ -69,13 +69,13 @@ fn circuit(dir: &Path, log_rows: u32, seed: u64) -> Outcome {
     Ok(())
 }
 
-/// Up to eight values of full size from all over the slice, the last one included; none that the circuit names, and no
-/// small negative one, which looks like the prime.
+/// Up to eight values of full size from all over the slice, the last one included; none that is a public number, or one
+/// plus or minus a small one.
 fn spread(values: &[Fr], circuit: &Circuit) -> Vec<Fr> {
-    let is_secret = |value: &Fr| {
-        let limbs = value.to_canonical();
-        limbs[3] != 0 && limbs[3] != MODULUS[3] && !circuit.coefficients().contains(value)
-    };
+    let top = |value: &Fr| value.to_canonical()[3];
+    let mut public: Vec<u64> = circuit.coefficients().iter().map(top).collect();
+    public.extend([0, MODULUS[3]]);
+    let is_secret = |value: &Fr| !public.contains(&top(value));
     let large: Vec<Fr> = values.iter().copied().filter(is_secret).collect();
     let step = large.len().div_ceil(8).max(1);
     large.iter().rev().step_by(step).copied().collect()
