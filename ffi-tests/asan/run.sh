@@ -6,7 +6,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 filters=("$@")
 [ ${#filters[@]} -gt 0 ] || filters=(engine:: ffi:: formats:: gpu::)
-export CARGO_TARGET_DIR=target/asan RUSTC_BOOTSTRAP=1
+# Target directory, flags and profile are those of ffi-tests/sanitized: both share what they build.
+export CARGO_TARGET_DIR=target/sanitized-address RUSTC_BOOTSTRAP=1
 export RUSTFLAGS="-Zsanitizer=address -Cunsafe-allow-abi-mismatch=sanitizer"
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
-exec cargo test --locked --target x86_64-unknown-linux-gnu -p libgroth16 --lib -- "${filters[@]}"
+exec cargo test --release --config profile.release.codegen-units=16 --config profile.release.debug-assertions=true --config profile.release.overflow-checks=true --locked \
+ --target x86_64-unknown-linux-gnu -p libgroth16 --lib -- "${filters[@]}"

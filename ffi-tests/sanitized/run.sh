@@ -12,8 +12,9 @@ target=x86_64-unknown-linux-gnu
 export CARGO_TARGET_DIR=$root/target/sanitized-$kind SANITIZER=$kind CC=${CC:-gcc}
 # Sanitizers are unstable options of a stable compiler.
 export RUSTC_BOOTSTRAP=1
+export RUSTFLAGS="-Zsanitizer=$kind -Cunsafe-allow-abi-mismatch=sanitizer"
 # crossbeam and parking_lot avoid fences, which the thread sanitizer does not know, if they are told of it.
-export RUSTFLAGS="-Zsanitizer=$kind --cfg tsan_enabled --cfg crossbeam_sanitize_thread -Cunsafe-allow-abi-mismatch=sanitizer"
+[ "$kind" != thread ] || RUSTFLAGS+=" --cfg tsan_enabled --cfg crossbeam_sanitize_thread"
 cargo=(cargo build --release --target $target)
 
 has_source() { [ -e "$("$1" --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ]; }
