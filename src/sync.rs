@@ -6,7 +6,20 @@ pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 #[cfg(not(loom))]
 pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+#[cfg(loom)]
+pub use loom::thread::ThreadId;
+#[cfg(not(loom))]
+pub use std::thread::ThreadId;
+
 use std::time::Instant;
+
+/// Which thread this is; the model checker runs all of its threads on one of the system's.
+pub fn current_thread() -> ThreadId {
+    #[cfg(loom)]
+    return loom::thread::current().id();
+    #[cfg(not(loom))]
+    return std::thread::current().id();
+}
 
 #[cfg(loom)]
 type RawMutex<T> = loom::sync::Mutex<T>;

@@ -41,8 +41,9 @@ impl Budget {
         match used.checked_add(bytes) {
             Some(sum) if no_limit || sum <= self.limit => *used = sum,
             _ => {
+                let (used, limit) = (*used, self.limit);
                 let message =
-                    format!("{what} needs {bytes} bytes of {} memory, {used} of {} are in use", self.name, self.limit);
+                    format!("{what} needs {bytes} bytes of {} memory, {used} of {limit} are in use", self.name);
                 return Err(Error::new(busy, message));
             }
         }

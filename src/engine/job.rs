@@ -1,7 +1,6 @@
 //! One job as its owners see it: the completion cell, and the data that its stages hand on.
 
 use std::sync::Arc;
-use std::thread::ThreadId;
 use std::time::Instant;
 
 use super::Clock;
@@ -9,7 +8,7 @@ use super::budget::Permit;
 use super::core::{DeviceId, JobId, Nanos, Phase};
 use super::stages::{Stages, Stop};
 use crate::error::{Error, Result};
-use crate::sync::{AtomicBool, Condvar, Mutex, Ordering};
+use crate::sync::{AtomicBool, Condvar, Mutex, Ordering, ThreadId, current_thread};
 
 /// What an observer is told, on a worker thread and with no lock held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +174,7 @@ impl<S: Stages> Job<S> {
 
     fn observe(&self, notice: Notice) {
         let Some(observer) = &self.observer else { return };
-        self.cell.lock().observing_thread = Some(std::thread::current().id());
+        self.cell.lock().observing_thread = Some(current_thread());
         observer(notice);
         self.cell.lock().observing_thread = None;
     }
@@ -187,7 +186,7 @@ impl<S: Stages> Job<S> {
 
     /// Waits until the job has ended and its observer has returned. Returns at once on a thread in that observer.
     pub fn wait_released(&self) {
-        let here = std::thread::current().id();
+        let here = current_thread();
         self.wait_for(None, |cell| cell.observer_done || cell.observing_thread == Some(here));
     }
 

@@ -2,5 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod core_rules;
+// Every interleaving of a few threads, with stand-ins for locks that work only there.
+#[cfg(loom)]
+mod loom;
+#[cfg(not(loom))]
 mod proofs;
+#[cfg(not(loom))]
 mod threads;
