@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use groth16::formats::{bellman_params, r1cs, wtns};
-use groth16::math::fr::{Fr, scalar_to_le_bytes};
+use groth16::math::fr::{Fr, MODULUS, scalar_to_le_bytes};
 use groth16::prover::circuit::Circuit;
 use groth16::prover::setup::{Trapdoor, expected_proof, setup};
 use groth16::prover::synthetic::{self, Rng, Shape};
@@ -69,9 +69,13 @@ fn circuit(dir: &Path, log_rows: u32, seed: u64) -> Outcome {
     Ok(())
 }
 
-/// Up to eight values of full size from all over the slice, the last one included; none that the circuit names.
+/// Up to eight values of full size from all over the slice, the last one included; none that is a public number, or one
+/// plus or minus a small one.
 fn spread(values: &[Fr], circuit: &Circuit) -> Vec<Fr> {
-    let is_secret = |value: &Fr| value.to_canonical()[3] != 0 && !circuit.coefficients().contains(value);
+    let top = |value: &Fr| value.to_canonical()[3];
+    let mut public: Vec<u64> = circuit.coefficients().iter().map(top).collect();
+    public.extend([0, MODULUS[3]]);
+    let is_secret = |value: &Fr| !public.contains(&top(value));
     let large: Vec<Fr> = values.iter().copied().filter(is_secret).collect();
     let step = large.len().div_ceil(8).max(1);
     large.iter().rev().step_by(step).copied().collect()

@@ -27,7 +27,7 @@ canary() {
 canary overflow 'AddressSanitizer: heap-buffer-overflow'
 canary undefined 'signed integer overflow'
 canary leak 'LeakSanitizer: detected memory leaks'
-canary leak-jobs 'LeakSanitizer: detected memory leaks'
+canary leak-key 'LeakSanitizer: detected memory leaks'
 
 timed() { local begin=$SECONDS; timeout 300 "$@"; echo "  $((SECONDS - begin)) s"; }
 timed "$out/misuse" "$out/small" 200

@@ -140,7 +140,7 @@ impl Stages for Groth16 {
     fn split(&self, input: &ProofInput) -> Result<ProofScalars> {
         let witness = Witness::read(&input.inputs, &input.aux)?;
         let split = SplitWitness::new(&input.key.key, witness.values())?;
-        let blinding = Blinding { r: input.blinding.r.clone(), s: input.blinding.s.clone() };
+        let blinding = input.blinding.clone();
         Ok(ProofScalars { key: Arc::clone(&input.key), witness, split, blinding, self_check: input.self_check })
     }
 

@@ -5,8 +5,6 @@ use std::mem::MaybeUninit;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use zeroize::Zeroizing;
-
 use super::buffer;
 use super::callback::Events;
 use super::circuit::groth16_circuit;
@@ -386,8 +384,13 @@ unsafe fn proof_input(engine: &groth16_engine, pk: &groth16_pk, options: &groth1
             c: scalars(&options.c, "c")?,
         },
     };
-    // SAFETY: by this function's contract.
-    let blinding = unsafe { Blinding { r: blinding_scalar(options.r, "r")?, s: blinding_scalar(options.s, "s")? } };
+    let blinding = Blinding::fill(|r, s| {
+        // SAFETY: by this function's contract.
+        unsafe {
+            blinding_scalar(options.r, "r", r)?;
+            blinding_scalar(options.s, "s", s)
+        }
+    })?;
     Ok(ProofInput {
         key: Arc::clone(&pk.key),
         rows,
@@ -398,20 +401,15 @@ unsafe fn proof_input(engine: &groth16_engine, pk: &groth16_pk, options: &groth1
     })
 }
 
-/// The caller's scalar, or a uniform one from the system.
+/// Writes the caller's scalar, or a uniform one from the system.
 ///
 /// # Safety
 /// `data` is NULL or has 32 readable bytes.
-unsafe fn blinding_scalar(data: *const u8, name: &str) -> Result<Zeroizing<Fr>> {
+unsafe fn blinding_scalar(data: *const u8, name: &str, out: &mut Fr) -> Result<()> {
     // SAFETY: by this function's contract.
-    if let Some(bytes) = unsafe { memory::array::<32>(data) } {
-        let bytes = Zeroizing::new(bytes);
-        let scalar = Fr::from_le_bytes(&bytes);
-        return scalar
-            .map(Zeroizing::new)
-            .ok_or_else(|| Error::invalid(format!("{name} is not below the group order r")));
-    }
-    random_scalar()
+    let Some(bytes) = (unsafe { memory::array::<32>(data) }) else { return random_scalar(out) };
+    *out = Fr::from_le_bytes(bytes).ok_or_else(|| Error::invalid(format!("{name} is not below the group order r")))?;
+    Ok(())
 }
 
 fn proof_format(value: i32) -> Result<groth16_proof_format> {

@@ -79,13 +79,10 @@ pub(super) unsafe fn path<'a>(path: *const c_char) -> &'a Path {
 /// An array of fixed size; `None` for NULL.
 ///
 /// # Safety
-/// `data` is NULL or points to `N` readable bytes.
-pub(super) unsafe fn array<const N: usize>(data: *const u8) -> Option<[u8; N]> {
-    if data.is_null() {
-        return None;
-    }
+/// `data` is NULL or points to `N` bytes that are readable and unchanged as long as the result.
+pub(super) unsafe fn array<'a, const N: usize>(data: *const u8) -> Option<&'a [u8; N]> {
     // SAFETY: by this function's contract; bytes need no alignment.
-    Some(unsafe { data.cast::<[u8; N]>().read() })
+    unsafe { data.cast::<[u8; N]>().as_ref() }
 }
 
 /// `Status::Invalid` if an out-parameter is NULL.

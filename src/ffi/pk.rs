@@ -208,7 +208,7 @@ unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<
     let circuit = circuit.map(|circuit| &*circuit.circuit);
     let key = engine.engine.install(|| {
         let report = |done, total| progress.report(done, total);
-        let options = ReadOptions { checks, blake2b: digest.as_ref(), progress: Some(&report) };
+        let options = ReadOptions { checks, blake2b: digest, progress: Some(&report) };
         let permit = engine.engine.host_budget().take(needed_bytes(&source)?, "the key", Status::NoMemory)?;
         let params = bellman_params::read(&source, &options)?;
         let key = match circuit {

@@ -1,37 +1,74 @@
 //! The last step of a proof: a few additions that join the sums of the device with the G2 sum.
 
+use std::fmt;
+use std::sync::Arc;
+
 use zeroize::Zeroizing;
 
 use super::device_stage::DevicePoints;
 use super::key::VerifyingKey;
 use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
+use crate::math::field::Field;
 use crate::math::fr::{Fr, Scalar};
 use crate::math::g1::G1;
 use crate::math::g2::G2;
 
-/// The two scalars that blind a proof; wiped when dropped.
-#[derive(Debug)]
-pub struct Blinding {
-    /// Blinds A.
-    pub r: Zeroizing<Fr>,
-    /// Blinds B.
-    pub s: Zeroizing<Fr>,
-}
+/// The two scalars that blind a proof: r blinds A, s blinds B. They stand in one place that is wiped when the last
+/// handle is dropped; handles move and are cloned without moving them, since a move leaves its source behind.
+#[derive(Clone)]
+pub struct Blinding(Arc<Zeroizing<[Fr; 2]>>);
 
 impl Blinding {
+    /// Copies of these scalars.
+    pub fn new(r: &Fr, s: &Fr) -> Result<Self> {
+        Self::fill(|own_r, own_s| {
+            (*own_r, *own_s) = (*r, *s);
+            Ok(())
+        })
+    }
+
+    /// What `write` puts into r and s, which are zero before.
+    pub fn fill(write: impl FnOnce(&mut Fr, &mut Fr) -> Result<()>) -> Result<Self> {
+        let mut pair = Arc::new(Zeroizing::new([Fr::ZERO; 2]));
+        let [r, s] = &mut **Arc::get_mut(&mut pair).ok_or_else(|| Error::internal("a new handle is shared"))?;
+        write(r, s)?;
+        Ok(Self(pair))
+    }
+
     /// Two uniform scalars from the system's random numbers. `Io` where it has none.
     pub fn random() -> Result<Self> {
-        Ok(Self { r: random_scalar()?, s: random_scalar()? })
+        Self::fill(|r, s| {
+            random_scalar(r)?;
+            random_scalar(s)
+        })
+    }
+
+    /// Blinds A.
+    pub fn r(&self) -> &Fr {
+        &self.0[0]
+    }
+
+    /// Blinds B.
+    pub fn s(&self) -> &Fr {
+        &self.0[1]
     }
 }
 
-/// A uniform scalar from the system's random numbers; `Io` where it has none.
-pub fn random_scalar() -> Result<Zeroizing<Fr>> {
+impl fmt::Debug for Blinding {
+    /// Never shows the scalars.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Blinding")
+    }
+}
+
+/// Writes a uniform scalar from the system's random numbers; `Io` where it has none.
+pub fn random_scalar(out: &mut Fr) -> Result<()> {
     let mut bytes = Zeroizing::new([0u8; 64]);
     getrandom::fill(&mut *bytes)
         .map_err(|error| Error::new(Status::Io, format!("the system gives no random numbers: {error}")))?;
-    Ok(Zeroizing::new(Fr::from_wide_bytes(&bytes)))
+    *out = Fr::from_wide_bytes(&bytes);
+    Ok(())
 }
 
 /// Joins the sums into a proof:
@@ -42,9 +79,9 @@ pub fn random_scalar() -> Result<Zeroizing<Fr>> {
 /// C = sum w_i L_i + sum h_i H_i + s A + r B1 - r s delta1
 /// ```
 pub fn join(vk: &VerifyingKey, blinding: &Blinding, sums: &DevicePoints, b2_sum: &G2) -> Proof {
-    let r: Zeroizing<Scalar> = Zeroizing::new(blinding.r.to_canonical());
-    let s: Zeroizing<Scalar> = Zeroizing::new(blinding.s.to_canonical());
-    let minus_rs: Zeroizing<Scalar> = Zeroizing::new((-(*blinding.r * *blinding.s)).to_canonical());
+    let r: Zeroizing<Scalar> = Zeroizing::new(blinding.r().to_canonical());
+    let s: Zeroizing<Scalar> = Zeroizing::new(blinding.s().to_canonical());
+    let minus_rs: Zeroizing<Scalar> = Zeroizing::new((-(*blinding.r() * *blinding.s())).to_canonical());
 
     let a = G1::from(vk.alpha1) + sums.a + vk.delta1.mul(&r);
     let b1 = G1::from(vk.beta1) + sums.b1 + vk.delta1.mul(&s);

@@ -106,7 +106,8 @@ fn blinding(options: &Prove) -> Result<Blinding> {
         let value = Fr::from_le_bytes(bytes).map(Zeroizing::new);
         value.ok_or_else(|| Error::invalid(format!("--{name} is not below the group order r")))
     };
-    Ok(Blinding { r: scalar("r", r)?, s: scalar("s", s)? })
+    let (r, s) = (scalar("r", r)?, scalar("s", s)?);
+    Blinding::new(&r, &s)
 }
 
 /// Runs one job to its end and shows where it is.

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use crate::engine::Engine;
 use crate::engine::budget::Budget;
 use crate::engine::config::Config;
@@ -47,7 +45,7 @@ fn prove(engine: &Engine<Groth16>, case: &Case, key: ProvingKey, self_check: boo
         rows: RowSource::Circuit(Arc::clone(&case.circuit)),
         inputs: scalars("inputs", inputs),
         aux: scalars("aux", aux),
-        blinding: Blinding { r: Zeroizing::new(Fr::from(7)), s: Zeroizing::new(Fr::from(9)) },
+        blinding: Blinding::new(&Fr::from(7), &Fr::from(9))?,
         self_check,
     };
     input.check_sizes()?;
