@@ -6,7 +6,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
-.PHONY: help library recorder fixtures install uninstall demo demo-tools test bench header clean
+.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench header clean
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -105,6 +105,9 @@ demo-tools:
 
 test: demo-tools ## Run every test suite, short, with a table of seconds a suite
 	.ci/suites
+
+soak: ## Run the long versions of the tests
+	.ci/soak
 
 bench: library fixtures ## Measure whole proofs against bellman, the prover that Zcash ships
 	target/release/peer-bench --threads 2
