@@ -6,7 +6,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
-.PHONY: help library recorder fixtures install uninstall demo demo-tools test bench clean
+.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench header clean
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -106,9 +106,15 @@ demo-tools:
 test: demo-tools ## Run every test suite, short, with a table of seconds a suite
 	.ci/suites
 
+soak: ## Run the long versions of the tests
+	.ci/soak
+
 bench: library fixtures ## Measure whole proofs against bellman, the prover that Zcash ships
 	target/release/peer-bench --threads 2
 	$(CARGO) run --release --locked -p benches --bin math-bench
+
+header: ## Generate include/groth16.h from src/ffi
+	$(CARGO) run --release --locked -p ffi-tests --features libgroth16/cli --bin make-header
 
 clean: ## Remove what was built
 	$(CARGO) clean

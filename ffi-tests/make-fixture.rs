@@ -1,17 +1,20 @@
 //! Writes small synthetic fixtures for the programs in C, and seeds for the fuzz targets.
 //!
 //!     make-fixture circuit DIR LOG_ROWS [SEED]
+//!     make-fixture recorded DIR FIXTURES KIND
 //!     make-fixture seeds DIR
 //!
 //! `circuit` writes a key (`key.params`), its circuit (`circuit.r1cs`), and of one witness: `witness.wtns`, `inputs`,
 //! `aux` (scalars of 32 bytes, little-endian, canonical), `a`, `b`, `c` (the rows' evaluations with those that the key
 //! adds), `r`, `s`, `proof` (compressed, what these r and s give) and `masked`: what must not stay in memory, each 32
 //! bytes exclusive-or 0xa5: canonical and Montgomery forms of r, s, r s, some values of the witness, some of a and b.
+//! `recorded` writes the same, without `masked`, of what `make fixtures` recorded: KIND is spend or output.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+use groth16::formats::source::Source;
 use groth16::formats::{bellman_params, r1cs, wtns};
 use groth16::math::fr::{Fr, MODULUS, scalar_to_le_bytes};
 use groth16::prover::circuit::Circuit;
@@ -29,8 +32,9 @@ fn main() -> Outcome {
     match arguments[..] {
         ["circuit", dir, log_rows] => circuit(Path::new(dir), log_rows.parse()?, 1),
         ["circuit", dir, log_rows, seed] => circuit(Path::new(dir), log_rows.parse()?, seed.parse()?),
+        ["recorded", dir, fixtures, kind] => recorded(Path::new(dir), Path::new(fixtures), kind),
         ["seeds", dir] => seeds(Path::new(dir)),
-        _ => Err("make-fixture circuit DIR LOG_ROWS [SEED] | make-fixture seeds DIR".into()),
+        _ => Err("make-fixture circuit DIR LOG_ROWS [SEED] | recorded DIR FIXTURES KIND | seeds DIR".into()),
     }
 }
 
@@ -66,6 +70,26 @@ fn circuit(dir: &Path, log_rows: u32, seed: u64) -> Outcome {
     secret.extend(spread(&evaluations.b[..rows], &circuit));
     let masked = secret.iter().flat_map(|value| [value.to_le_bytes(), montgomery(value)]).flatten();
     write("masked", &masked.map(|byte| byte ^ MASK).collect::<Vec<u8>>())?;
+    Ok(())
+}
+
+/// The files of the first proof of a real circuit.
+fn recorded(dir: &Path, fixtures: &Path, kind: &str) -> Outcome {
+    fs::create_dir_all(dir)?;
+    let copies = [("key.params", ".params"), ("circuit.r1cs", ".r1cs"), ("witness.wtns", "-0.wtns")];
+    for (name, from) in copies.into_iter().chain([("r", "-0.r"), ("s", "-0.s"), ("proof", "-0.proof")]) {
+        fs::copy(fixtures.join(format!("{kind}{from}")), dir.join(name))?;
+    }
+    let open = |name: &str| Source::open(&dir.join(name));
+    let circuit = Circuit::from_r1cs(&r1cs::read(&open("circuit.r1cs")?)?)?;
+    let witness = wtns::read(&open("witness.wtns")?)?;
+    let inputs = circuit.num_inputs();
+    let evaluations = circuit.evaluate_with_inputs(&witness, inputs)?;
+    let (public, aux) = witness.split_at(inputs);
+    let files = [("inputs", public), ("aux", aux), ("a", &evaluations.a), ("b", &evaluations.b), ("c", &evaluations.c)];
+    for (name, values) in files {
+        fs::write(dir.join(name), scalars(values))?;
+    }
     Ok(())
 }
 

@@ -335,6 +335,7 @@ typedef struct groth16_engine_options {
   uint64_t host_bytes_limit;
   /* memory that buffers may take; 0: no limit */
   uint64_t pinned_bytes_limit;
+  /* of each GPU; 0: no limit */
   uint64_t device_bytes_limit;
   groth16_log_fn log;
   void *log_user;
@@ -668,7 +669,8 @@ groth16_status groth16_finalize(const struct groth16_job *job,
                                 size_t *len);
 
 /* Releases a job in any state. Cancels if need be; returns only when the library is done with the job's scalars and
- * its callback, unless called from that callback. */
+ * its callback. In a callback it never waits: there it is for the job whose TERMINAL event it is; any other job's
+ * scalars must then live until that job's own TERMINAL event. */
 GROTH16_API
 void groth16_free(struct groth16_job *job);
 

@@ -1,6 +1,7 @@
 # Sourced: what the programs in C need. Sets $out (a directory) and builds the library and the fixtures small (2^5 rows)
 # and fixture (2^10 rows) in it. `build NAME FLAGS...` compiles one program.
-cargo build --release --locked --lib --example make-fixture
+# With the feature of the command, so that `make` has built it already.
+cargo build --release --locked --features cli --lib --example make-fixture
 out=target/c-programs
 mkdir -p "$out"
 # Programs look for it by its SONAME.

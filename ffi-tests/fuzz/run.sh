@@ -10,7 +10,7 @@ targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(bellman_params r1cs wtns proof vk csr)
 work=$PWD/target/fuzz
 if [ ! -e "$work/seeds/csr" ]; then
-  cargo run --release --locked -q --example make-fixture -- seeds "$work/seeds"
+  cargo run --release --locked -q --features cli --example make-fixture -- seeds "$work/seeds"
 fi
 
 build() { (cd ffi-tests/fuzz && CARGO_TARGET_DIR=$work cargo build --release --locked --target x86_64-unknown-linux-gnu "$@"); }

@@ -163,7 +163,7 @@ pub unsafe extern "C" fn groth16_device_count(count: *mut usize) -> groth16_stat
 #[must_use]
 pub unsafe extern "C" fn groth16_device_get(index: usize, info: *mut groth16_device_info) -> groth16_status {
     guard::status(|| {
-        memory::check_out(info, "info")?;
+        memory::check_out(info, <groth16_device_info as SizedStruct>::NAME)?;
         Err(Error::invalid(format!("device index {index}: there are 0 devices")))
     })
 }
