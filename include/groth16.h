@@ -310,7 +310,7 @@ typedef struct groth16_device_info {
   int32_t compute_minor;
 } groth16_device_info;
 
-/* Called on library threads, perhaps several at once; may call groth16_status_name only. text is one line without a
+/* Called on library threads and inside calls of yours, perhaps several at once; may call groth16_status_name only. text is one line without a
  * line feed, valid during the call. */
 typedef void (*groth16_log_fn)(void *user, int32_t level, const char *text);
 
@@ -324,7 +324,7 @@ typedef struct groth16_engine_options {
   uint32_t backend;
   /* slots that share one device, at most 64; default 2 */
   uint32_t jobs_per_device;
-  /* one pool for all CPU work, at most 4096; default: all cores that the process may run on */
+  /* one pool for all CPU work, at most 1024; default: all cores that the process may run on */
   uint32_t cpu_threads;
   /* GROTH16_G2_... */
   uint32_t g2_placement;
@@ -391,7 +391,7 @@ typedef struct groth16_circuit_options {
   uint64_t num_aux;
 } groth16_circuit_options;
 
-/* What a circuit holds; num_inputs counts the constant one, num_terms the nonzero coefficients of all matrices. */
+/* What a circuit holds; num_inputs counts the constant one, num_terms the terms of all matrices, zeros included. */
 typedef struct groth16_circuit_info {
   size_t struct_size;
   uint64_t num_rows;
@@ -448,7 +448,8 @@ typedef struct groth16_pk_info {
   uint64_t device_bytes;
   /* GROTH16_FORMAT_... */
   int32_t format;
-  /* 1 if a public input has no influence (its point in IC is infinity): any value of it verifies */
+  /* 1 if a public input has no influence (its point in IC is infinity): any value of it verifies. Always 0 for
+   * GROTH16_FORMAT_BELLMAN, whose files are refused with such a point */
   int32_t unconstrained_inputs;
 } groth16_pk_info;
 
@@ -670,7 +671,7 @@ groth16_status groth16_finalize(const struct groth16_job *job,
 
 /* Releases a job in any state. Cancels if need be; returns only when the library is done with the job's scalars and
  * its callback. In a callback it never waits: there it is for the job whose TERMINAL event it is; any other job's
- * scalars must then live until that job's own TERMINAL event. */
+ * scalars must then live until that job's own TERMINAL event, which still comes, with the freed handle as a mere number. */
 GROTH16_API
 void groth16_free(struct groth16_job *job);
 

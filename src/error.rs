@@ -90,6 +90,15 @@ impl Error {
     }
 }
 
+/// Room for `count` more elements of `what`; `Status::NoMemory` where there is none. For sizes that a caller or a file
+/// chose: an allocation that fails elsewhere ends the process.
+pub fn reserve<T>(vector: &mut Vec<T>, count: usize, what: &str) -> Result<()> {
+    vector.try_reserve_exact(count).map_err(|_| {
+        let bytes = (count as u128) * (size_of::<T>() as u128);
+        Error::new(Status::NoMemory, format!("no memory for {what}: {count} elements, {bytes} bytes"))
+    })
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

@@ -9,13 +9,13 @@ pub struct Config {
     pub jobs_per_device: usize,
     /// Jobs that may wait for a slot; at least 1.
     pub max_queued_jobs: usize,
-    /// Host memory that keys, circuits and jobs may take, in bytes; 0 is no limit.
+    /// Host memory that keys and jobs may take, in bytes; 0 is no limit.
     pub host_bytes_limit: u64,
 }
 
 impl Config {
     /// More CPU threads than this are refused: no machine has them, and a typing error would exhaust the host.
-    pub const MAX_CPU_THREADS: usize = 4096;
+    pub const MAX_CPU_THREADS: usize = 1024;
     /// More slots than this are refused.
     pub const MAX_JOBS_PER_DEVICE: usize = 64;
 }

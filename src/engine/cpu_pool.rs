@@ -32,7 +32,10 @@ impl CpuPool {
         match pool {
             Ok(pool) => Ok(Self { pool: Mutex::new(Some(Arc::new(pool))), threads: Mutex::new(threads), size }),
             Err(error) => {
-                // The threads that did start end with the half-built pool.
+                // The threads that did start end with the half-built pool; nothing of them stays behind.
+                for thread in threads {
+                    let _ = thread.join();
+                }
                 let message = format!("cannot start {size} CPU threads: {error}");
                 Err(Error::new(Status::NoMemory, message))
             }

@@ -42,7 +42,7 @@ pub struct Engine<S: Stages> {
 enum Task<S: Stages> {
     /// The device's kernels, or the epilogue.
     Run(Arc<Job<S>>),
-    /// For the finisher: the job has ended. Observers are called there and nowhere else, never on a caller's thread.
+    /// For the finisher: the job has ended. Its observer is told there, never on a caller's thread.
     Complete(Arc<Job<S>>, Result<()>),
     End,
 }
@@ -102,7 +102,7 @@ impl<S: Stages> Engine<S> {
         self.shared.g2_running()
     }
 
-    /// The budget of host memory: keys, circuits and jobs take their bytes from it.
+    /// The budget of host memory: keys and jobs take their bytes from it.
     pub fn host_budget(&self) -> &Arc<Budget> {
         &self.shared.host
     }

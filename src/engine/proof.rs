@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::budget::Permit;
 use super::stages::{Stages, Stop};
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result, Status, reserve};
 use crate::formats::proof::Proof;
 use crate::gpu::host::{self, Host};
 use crate::math::g2::G2;
@@ -209,7 +209,8 @@ fn evaluate_circuit(circuit: &Circuit, key: &LoadedKey, witness: &Witness) -> Re
 
 fn read_rows(a: &Scalars, b: &Scalars, c: &Scalars) -> Result<Rows> {
     let read = |scalars: &Scalars| {
-        let mut values = Zeroizing::new(Vec::with_capacity(scalars.len()));
+        let mut values = Zeroizing::new(Vec::new());
+        reserve(&mut values, scalars.len(), "the rows' evaluations")?;
         scalars.read_into(&mut values)?;
         Ok(values)
     };

@@ -1,6 +1,5 @@
 //! Buffers: host memory from which a device reads fastest.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -38,15 +37,12 @@ impl Drop for groth16_buffer {
 
 /// The bytes of a buffer; wiped when the handle and every job that reads them are gone.
 pub(super) struct Memory {
-    /// From the allocator, with `layout`. The CPU backend reads from any memory alike, so nothing is locked. The host
-    /// writes there; the library reads only while the host has lent the bytes.
+    /// A private mapping of `len` bytes. The CPU backend reads from any memory alike, so nothing is locked. The host writes
+    /// there; the library reads only while the host has lent the bytes.
     start: NonNull<u8>,
-    layout: Layout,
+    len: usize,
     _permit: Permit,
 }
-
-/// Buffers start at a page's edge.
-const PAGE: usize = 4096;
 
 // SAFETY: the memory is owned; who may touch the bytes when is the host's contract.
 unsafe impl Send for Memory {}
@@ -54,13 +50,15 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// `len` bytes, at least 1. The system hands out zeroed pages only when they are touched.
+    /// `len` bytes, at least 1. The system gives zeroed pages when they are touched.
     fn new(len: usize, permit: Permit) -> Result<Self> {
-        let no_memory = || Error::new(Status::NoMemory, format!("no memory for a buffer of {len} bytes"));
-        let layout = Layout::from_size_align(len, PAGE).map_err(|_| no_memory())?;
-        // SAFETY: the size is not zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(no_memory)?;
-        Ok(Self { start, layout, _permit: permit })
+        let (protection, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping at a place of the system's choice touches no memory of others.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, kind, -1, 0) };
+        match NonNull::new(start.cast::<u8>()) {
+            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(Self { start, len, _permit: permit }),
+            _ => Err(Error::new(Status::NoMemory, format!("no memory for a buffer of {len} bytes"))),
+        }
     }
 
     fn address(&self) -> usize {
@@ -69,12 +67,13 @@ impl Memory {
 }
 
 impl Drop for Memory {
-    /// The host may have put a witness there.
+    /// The host may have put a witness there: pages go back to the system, which wipes them before anybody gets them, but
+    /// a core dump may come before.
     fn drop(&mut self) {
-        // SAFETY: the last owner is here and the host has given it up: the bytes are initialised and nobody else's.
+        // SAFETY: the last owner is here and the host has given it up: the mapping is whole and nobody else's.
         unsafe {
-            std::slice::from_raw_parts_mut(self.start.as_ptr(), self.layout.size()).zeroize();
-            dealloc(self.start.as_ptr(), self.layout);
+            std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len).zeroize();
+            libc::munmap(self.start.as_ptr().cast(), self.len);
         }
     }
 }
@@ -100,7 +99,7 @@ impl Buffers {
         let live = self.live.lock();
         let (address, memory) = live.range(..=start).next_back()?;
         let end = start.checked_add(len)?;
-        (end <= address + memory.layout.size()).then(|| Arc::clone(memory))
+        (end <= address + memory.len).then(|| Arc::clone(memory))
     }
 }
 

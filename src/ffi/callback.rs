@@ -6,7 +6,7 @@ use super::guard;
 use super::job::{groth16_event, groth16_event_fn, groth16_job};
 use super::options::groth16_log_level;
 
-/// Called on library threads, perhaps several at once; may call groth16_status_name only. text is one line without a
+/// Called on library threads and inside calls of yours, perhaps several at once; may call groth16_status_name only. text is one line without a
 /// line feed, valid during the call.
 pub type groth16_log_fn = Option<unsafe extern "C" fn(user: *mut c_void, level: i32, text: *const c_char)>;
 

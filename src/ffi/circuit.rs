@@ -62,7 +62,7 @@ unsafe impl SizedStruct for groth16_circuit_options {
     const NAME: &'static str = "groth16_circuit_options";
 }
 
-/// What a circuit holds; num_inputs counts the constant one, num_terms the nonzero coefficients of all matrices.
+/// What a circuit holds; num_inputs counts the constant one, num_terms the terms of all matrices, zeros included.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct groth16_circuit_info {
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn groth16_circuit_free(circuit: *mut groth16_circuit) {
 /// # Safety
 /// As for `groth16_circuit_load`.
 unsafe fn load(engine: &groth16_engine, options: &groth16_circuit_options) -> Result<Circuit> {
-    let has_matrices = !options.a.row_starts.is_null();
+    let has_matrices = [&options.a, &options.b, &options.c].iter().any(|matrix| !matrix.row_starts.is_null());
     if has_matrices && (!options.path.is_null() || options.data_len > 0) {
         return Err(Error::invalid("circuit: both a file and matrices are set"));
     }
@@ -152,7 +152,9 @@ unsafe fn load(engine: &groth16_engine, options: &groth16_circuit_options) -> Re
         let data = unsafe { Borrowed::new(options.data, options.data_len, "data") }?;
         // SAFETY: by this function's contract.
         let source = unsafe { open(options.path, &data, "circuit") }?;
-        return engine.engine.install(|| Circuit::from_r1cs(&r1cs::read(&source)?));
+        return engine.engine.install(|| {
+            r1cs::read(&source).and_then(|file| Circuit::from_r1cs(&file)).map_err(|error| source.locate(error))
+        });
     }
     let size = |value: u64, name: &str| {
         usize::try_from(value).map_err(|_| Error::invalid(format!("{name} is {value}, which no memory holds")))

@@ -1,6 +1,10 @@
 //! Engines.
 
 use std::ffi::{c_char, c_void};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::buffer::Buffers;
@@ -45,7 +49,7 @@ pub struct groth16_engine_options {
     pub backend: u32,
     /// slots that share one device, at most 64; default 2
     pub jobs_per_device: u32,
-    /// one pool for all CPU work, at most 4096; default: all cores that the process may run on
+    /// one pool for all CPU work, at most 1024; default: all cores that the process may run on
     pub cpu_threads: u32,
     /// GROTH16_G2_...
     pub g2_placement: u32,
@@ -206,7 +210,8 @@ pub unsafe extern "C" fn groth16_engine_trace(engine: *const groth16_engine, pat
         // SAFETY: by this function's contract; checked above.
         let path = unsafe { memory::path(path) };
         let text = engine.engine.timeline().chrome_trace().to_string();
-        std::fs::write(path, text).map_err(|error| Error::new(Status::Io, format!("{}: {error}", path.display())))
+        write_file(path, text.as_bytes())
+            .map_err(|error| Error::new(Status::Io, format!("{}: {error}", path.display())))
     })
 }
 
@@ -221,6 +226,17 @@ pub unsafe extern "C" fn groth16_engine_memory_pressure(engine: *const groth16_e
     unsafe { engine.as_ref() }.map_or(0, |engine| engine.engine.g2_running())
 }
 
+/// Writes a regular file; never waits for a reader of something else.
+fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    let mut file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("is not a regular file"));
+    }
+    file.write_all(bytes)
+}
+
 fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
     let mut config = Config::default();
     let mut logger = Logger::new(None, std::ptr::null_mut(), 0);
@@ -230,7 +246,11 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
         logger = Logger::new(options.log, options.log_user, level);
     }
     let buffers = Buffers::new(options.map_or(0, |options| options.pinned_bytes_limit));
-    let engine = Engine::new(&config, Groth16, vec![Host])?;
+    // The threads inherit the mask: the host's signals are the host's threads' business.
+    let engine = {
+        let _blocked = BlockedSignals::new();
+        Engine::new(&config, Groth16, vec![Host])?
+    };
     let jobs_per_device = config.jobs_per_device;
     let device_bytes_limit = options.map_or(0, |options| options.device_bytes_limit);
     let text = format!(
@@ -241,6 +261,29 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
     );
     logger.log(groth16_log_level::GROTH16_LOG_INFO, &text);
     Ok(groth16_engine { engine, logger, buffers, jobs_per_device, device_bytes_limit, tag: Tag::new() })
+}
+
+/// All signals of this thread, blocked until this is dropped.
+struct BlockedSignals(libc::sigset_t);
+
+impl BlockedSignals {
+    fn new() -> Self {
+        // SAFETY: both sets are live; sigfillset initialises the one, pthread_sigmask the other, which is zeroed besides.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            let mut before: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+            Self(before)
+        }
+    }
+}
+
+impl Drop for BlockedSignals {
+    fn drop(&mut self) {
+        // SAFETY: the set is what pthread_sigmask gave.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
 }
 
 /// Puts the caller's choices over the defaults.

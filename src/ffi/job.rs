@@ -295,7 +295,7 @@ pub unsafe extern "C" fn groth16_finalize(
 
 /// Releases a job in any state. Cancels if need be; returns only when the library is done with the job's scalars and
 /// its callback. In a callback it never waits: there it is for the job whose TERMINAL event it is; any other job's
-/// scalars must then live until that job's own TERMINAL event.
+/// scalars must then live until that job's own TERMINAL event, which still comes, with the freed handle as a mere number.
 ///
 /// # Safety
 /// `job` is NULL or a handle that is used by nobody else now or later.
@@ -373,7 +373,7 @@ unsafe fn proof_input(engine: &groth16_engine, pk: &groth16_pk, options: &groth1
         Some(circuit) => {
             circuit.tag().check()?;
             handle::check_together(engine, circuit, "circuit")?;
-            if options.a.count + options.b.count + options.c.count > 0 {
+            if [options.a.count, options.b.count, options.c.count] != [0; 3] {
                 return Err(Error::invalid("a, b and c must stay empty beside a circuit"));
             }
             RowSource::Circuit(Arc::clone(&circuit.circuit))

@@ -106,14 +106,16 @@ pub(super) unsafe fn set<T>(out: *mut T, value: T) {
 /// `buffer` is NULL or points to `cap` writable bytes; `len` is NULL or writable.
 pub(super) unsafe fn copy_out(bytes: &[u8], buffer: *mut c_void, cap: usize, len: *mut usize) -> Result<()> {
     check_out(len, "len")?;
+    if cap >= bytes.len() {
+        check_out(buffer, "the buffer")?;
+    }
     // SAFETY: checked, and writable by this function's contract.
     unsafe { set(len, bytes.len()) };
     if cap < bytes.len() {
         let message = format!("the buffer has {cap} bytes, {} are needed", bytes.len());
         return Err(Error::new(Status::TooSmall, message));
     }
-    check_out(buffer, "the buffer")?;
-    // SAFETY: `cap` bytes are writable there, and at most as many are copied; the regions are distinct.
+    // SAFETY: checked above; `cap` bytes are writable there, and at most as many are copied; the regions are distinct.
     unsafe { bytes.as_ptr().copy_to_nonoverlapping(buffer.cast(), bytes.len()) };
     Ok(())
 }

@@ -88,7 +88,8 @@ pub struct groth16_pk_info {
     pub device_bytes: u64,
     /// GROTH16_FORMAT_...
     pub format: i32,
-    /// 1 if a public input has no influence (its point in IC is infinity): any value of it verifies
+    /// 1 if a public input has no influence (its point in IC is infinity): any value of it verifies. Always 0 for
+    /// GROTH16_FORMAT_BELLMAN, whose files are refused with such a point
     pub unconstrained_inputs: i32,
 }
 
@@ -209,8 +210,9 @@ unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<
     let key = engine.engine.install(|| {
         let report = |done, total| progress.report(done, total);
         let options = ReadOptions { checks, blake2b: digest, progress: Some(&report) };
-        let permit = engine.engine.host_budget().take(needed_bytes(&source)?, "the key", Status::NoMemory)?;
-        let params = bellman_params::read(&source, &options)?;
+        let bytes = needed_bytes(&source).map_err(|error| source.locate(error))?;
+        let permit = engine.engine.host_budget().take(bytes, "the key", Status::NoMemory)?;
+        let params = bellman_params::read(&source, &options).map_err(|error| source.locate(error))?;
         let key = match circuit {
             Some(circuit) => ProvingKey::from_bellman_with_circuit(params, circuit)?,
             None => ProvingKey::from_bellman(params, densities)?,

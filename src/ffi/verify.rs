@@ -44,6 +44,10 @@ pub unsafe extern "C" fn groth16_verify(
 unsafe fn check(pk: &groth16_pk, inputs: groth16_scalars, proof: *const c_void, len: usize) -> Result<bool> {
     let bytes = inputs.count.checked_mul(SCALAR_BYTES);
     let bytes = bytes.ok_or_else(|| Error::invalid(format!("inputs: {} scalars are impossible", inputs.count)))?;
+    let wanted = pk.key.key.num_inputs;
+    if inputs.count != wanted {
+        return Err(Error::invalid(format!("inputs has {} scalars, the key wants {wanted}", inputs.count)));
+    }
     // SAFETY: by this function's contract.
     let inputs = unsafe { Borrowed::new(inputs.data, bytes, "inputs") }?;
     // SAFETY: by this function's contract.

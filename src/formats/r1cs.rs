@@ -4,7 +4,7 @@
 
 use super::iden3;
 use super::source::{Reader, Source};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reserve};
 use crate::math::fr;
 
 const MAGIC: &[u8; 4] = b"r1cs";
@@ -64,7 +64,7 @@ fn read_all(source: &Source<'_>) -> Result<R1cs> {
         )));
     }
     for matrix in [&mut r1cs.a, &mut r1cs.b, &mut r1cs.c] {
-        matrix.row_starts.reserve_exact(rows as usize + 1);
+        reserve(&mut matrix.row_starts, rows as usize + 1, "the rows")?;
         matrix.row_starts.push(0);
     }
     for row in 0..rows {
@@ -109,6 +109,13 @@ fn read_row(reader: &mut Reader<'_>, matrix: &mut Rows, num_wires: u32) -> Resul
             u64::from(terms) * TERM_BYTES,
             reader.remaining()
         )));
+    }
+    // Doubling, as `push` does, but with an error in place of an abort.
+    let grown = (matrix.columns.len() + terms as usize).next_power_of_two();
+    if matrix.columns.capacity() < matrix.columns.len() + terms as usize {
+        let more = grown - matrix.columns.len();
+        reserve(&mut matrix.columns, more, "the terms")?;
+        reserve(&mut matrix.values, more, "the terms")?;
     }
     for term in 0..terms {
         let offset = reader.position();

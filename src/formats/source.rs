@@ -55,6 +55,14 @@ impl Source<'_> {
         }
     }
 
+    /// Puts the file's name in front of an error about what is in it; errors of reading have it already.
+    pub fn locate(&self, error: Error) -> Error {
+        match self {
+            Self::File { path, .. } if error.status() != Status::Io => error.at(path.display()),
+            _ => error,
+        }
+    }
+
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 use super::density::Density;
 use super::key::Densities;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Status, reserve};
 use crate::formats::r1cs::{R1cs, Rows};
 use crate::math::field::Field;
 use crate::math::fr::Fr;
@@ -235,7 +235,7 @@ impl Circuit {
         };
         let evaluate = |matrix| self.evaluate_matrix(matrix, witness, added);
         let (a, (b, c)) = par::join(|| evaluate(&self.a), || par::join(|| evaluate(&self.b), || evaluate(&self.c)));
-        let mut evaluations = Evaluations { a, b, c };
+        let mut evaluations = Evaluations { a: a?, b: b?, c: c? };
         evaluations.a[self.num_rows..].copy_from_slice(inputs);
         Ok(evaluations)
     }
@@ -256,14 +256,16 @@ impl Circuit {
         Ok(())
     }
 
-    fn evaluate_matrix(&self, matrix: &Matrix, witness: &[Fr], added: usize) -> Vec<Fr> {
-        let mut out = vec![Fr::ZERO; self.num_rows + added];
+    fn evaluate_matrix(&self, matrix: &Matrix, witness: &[Fr], added: usize) -> Result<Vec<Fr>> {
+        let mut out = Vec::new();
+        reserve(&mut out, self.num_rows + added, "the rows' evaluations")?;
+        out.resize(self.num_rows + added, Fr::ZERO);
         par::for_each_chunk_mut(&mut out[..self.num_rows], par::piece(self.num_rows, 256), |start, chunk| {
             for (i, value) in chunk.iter_mut().enumerate() {
                 *value = self.evaluate_row(matrix, start + i, witness);
             }
         });
-        out
+        Ok(out)
     }
 
     #[inline]
@@ -290,22 +292,31 @@ impl CoefficientTable {
         Self { indices: HashMap::new(), one: values[0].to_le_bytes(), minus_one: values[1].to_le_bytes(), values }
     }
 
-    /// `None` for a value that is not below r. There are fewer than 2^32 distinct values: each needs 32 bytes of the
+    /// `Ok(None)` for a value that is not below r. There are fewer than 2^32 distinct values: each needs 32 bytes of the
     /// caller's, and more do not fit the memory of one machine beside the index.
-    fn index(&mut self, value: &[u8; 32]) -> Option<u32> {
+    fn index(&mut self, value: &[u8; 32]) -> Result<Option<u32>> {
         if *value == self.one {
-            return Some(PLUS_ONE);
+            return Ok(Some(PLUS_ONE));
         }
         if *value == self.minus_one {
-            return Some(MINUS_ONE);
+            return Ok(Some(MINUS_ONE));
         }
         if let Some(index) = self.indices.get(value) {
-            return Some(*index);
+            return Ok(Some(*index));
         }
-        let index = u32::try_from(self.values.len()).ok()?;
-        self.values.push(Fr::from_le_bytes(value)?);
+        let (Ok(index), Some(element)) = (u32::try_from(self.values.len()), Fr::from_le_bytes(value)) else {
+            return Ok(None);
+        };
+        let room = self.values.len();
+        if self.values.capacity() == room {
+            reserve(&mut self.values, room, "the coefficients")?;
+        }
+        if self.indices.try_reserve(1).is_err() {
+            return Err(Error::new(Status::NoMemory, format!("no memory for {room} different coefficients")));
+        }
+        self.values.push(element);
         self.indices.insert(*value, index);
-        Some(index)
+        Ok(Some(index))
     }
 }
 
@@ -342,12 +353,17 @@ fn matrix_from_csr(csr: &Csr<'_>, num_rows: usize, num_vars: usize, table: &mut 
         let column = csr.columns[term];
         return Err(Error::format(format!("{}: column {column}, there are {num_vars} variables", place(term))));
     }
-    let mut coefficients = Vec::with_capacity(terms);
+    let mut matrix = Matrix { row_starts: Vec::new(), columns: Vec::new(), coefficients: Vec::new() };
+    reserve(&mut matrix.row_starts, csr.row_starts.len(), "the rows")?;
+    reserve(&mut matrix.columns, terms, "the terms")?;
+    reserve(&mut matrix.coefficients, terms, "the terms")?;
     for (term, value) in csr.values.iter().enumerate() {
-        let Some(index) = table.index(value) else {
+        let Some(index) = table.index(value)? else {
             return Err(Error::format(format!("{}: value is not below r", place(term))));
         };
-        coefficients.push(index);
+        matrix.coefficients.push(index);
     }
-    Ok(Matrix { row_starts: csr.row_starts.to_vec(), columns: csr.columns.to_vec(), coefficients })
+    matrix.row_starts.extend_from_slice(csr.row_starts);
+    matrix.columns.extend_from_slice(csr.columns);
+    Ok(matrix)
 }

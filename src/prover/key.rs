@@ -93,7 +93,8 @@ impl ProvingKey {
         let b = Density::concat(&b_inputs, &b_aux);
         if params.a.len() != a.count() {
             return Err(other_circuit(format!(
-                "section a has {} points, wanted {}: {num_inputs} inputs and {} dense auxiliary variables",
+                "section a has {} points, wanted {}: {num_inputs} inputs and {} dense auxiliary variables (bellman's \
+                 files need the circuit, or its densities)",
                 params.a.len(),
                 a.count(),
                 a_aux.count()

@@ -126,6 +126,14 @@ pub fn setup(circuit: &Circuit, trapdoor: &Trapdoor) -> Result<Params> {
     if secrets.iter().any(Field::is_zero) {
         return Err(Error::invalid("set-up: alpha, beta, gamma or delta is zero"));
     }
+    // Before memory is taken for all of them: a small file can declare 2^32 variables.
+    if circuit.num_aux() > circuit.num_terms() {
+        return Err(Error::invalid(format!(
+            "set-up: {} auxiliary variables but {} terms: some are in no row",
+            circuit.num_aux(),
+            circuit.num_terms()
+        )));
+    }
     let qap = Qap::new(circuit, trapdoor.tau)?;
     let combined = qap.combined(trapdoor);
     let (inputs, aux) = combined.split_at(circuit.num_inputs());

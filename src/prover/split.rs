@@ -1,6 +1,6 @@
 //! The split of a witness by what its values cost: zeros nothing, ones an addition, the rest an MSM.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reserve};
 use crate::gpu::ops::QueryScalars;
 use crate::math::field::Field;
 use crate::math::fr::Fr;
@@ -25,7 +25,7 @@ impl SplitWitness {
             return Err(Error::internal(message));
         }
         let mut split = Self { l: QueryScalars::default(), a: QueryScalars::default(), b: QueryScalars::default() };
-        split.reserve(key, values);
+        split.reserve(key, values)?;
         for (variable, value) in values.iter().enumerate() {
             if value.is_zero() {
                 continue;
@@ -53,14 +53,15 @@ impl SplitWitness {
     }
 
     /// Makes room first: a vector that grows leaves unwiped copies behind.
-    fn reserve(&mut self, key: &ProvingKey, values: &[Fr]) {
+    fn reserve(&mut self, key: &ProvingKey, values: &[Fr]) -> Result<()> {
         let ones = values.iter().filter(|v| **v == Fr::ONE).count();
         let rest = values.len() - ones - values.iter().filter(|v| v.is_zero()).count();
         let sizes = [(&mut self.l, key.l.len()), (&mut self.a, key.a.points.len()), (&mut self.b, key.b1.points.len())];
         for (query, points) in sizes {
-            query.ones.reserve_exact(ones.min(points));
-            query.picks.reserve_exact(rest.min(points));
-            query.scalars.reserve_exact(rest.min(points));
+            reserve(&mut query.ones, ones.min(points), "the split witness")?;
+            reserve(&mut query.picks, rest.min(points), "the split witness")?;
+            reserve(&mut query.scalars, rest.min(points), "the split witness")?;
         }
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reserve};
 use crate::math::fr::{Fr, scalar_from_le_bytes};
 use crate::par;
 
@@ -49,10 +49,13 @@ impl Scalars {
         self.len() == 0
     }
 
-    /// Appends all of them to `out`. `Status::Invalid`, naming the first index, if one is not below r.
+    /// Appends all of them to `out`, which has room for them: one that grew would leave unwiped copies. `Status::Invalid`, naming the first index, if one is not below r.
     pub fn read_into(&self, out: &mut Zeroizing<Vec<Fr>>) -> Result<()> {
         let bytes = (*self.bytes).as_ref();
         let start = out.len();
+        if out.capacity() < start + self.len() {
+            return Err(Error::internal(format!("no room was made for the scalars {}", self.name)));
+        }
         out.resize(start + self.len(), Fr::default());
         let size = par::piece(self.len(), 4096);
         let first_bad = crate::sync::Mutex::new(None::<usize>);
@@ -77,7 +80,8 @@ impl Scalars {
 
     /// All of them, when they are no secret.
     pub fn read_public(&self) -> Result<Vec<Fr>> {
-        let mut values = Zeroizing::new(Vec::with_capacity(self.len()));
+        let mut values = Zeroizing::new(Vec::new());
+        reserve(&mut values, self.len(), self.name)?;
         self.read_into(&mut values)?;
         Ok(std::mem::take(&mut *values))
     }
@@ -109,7 +113,8 @@ impl Witness {
     /// Reads inputs and aux. `Status::Invalid` if a scalar is not below r or the first input is not one.
     pub fn read(inputs: &Scalars, aux: &Scalars) -> Result<Self> {
         // One allocation of the final size: growing would leave unwiped copies behind.
-        let mut values = Zeroizing::new(Vec::with_capacity(inputs.len() + aux.len()));
+        let mut values = Zeroizing::new(Vec::new());
+        reserve(&mut values, inputs.len() + aux.len(), "the witness")?;
         inputs.read_into(&mut values)?;
         match values.first() {
             Some(one) if *one == <Fr as crate::math::field::Field>::ONE => {}
