@@ -631,7 +631,7 @@ groth16_status groth16_buffer_alloc(struct groth16_engine *engine,
 /* Where the bytes are; NULL for NULL. */
 GROTH16_API void *groth16_buffer_data(struct groth16_buffer *buffer);
 
-/* Releases a buffer, which is wiped; jobs that read it keep it alive. */
+/* Releases a buffer, whose pages go back to the system; jobs that read it keep it alive. */
 GROTH16_API void groth16_buffer_free(struct groth16_buffer *buffer);
 
 /* Checks sizes and queues the job; never waits for a device. Engine, pk and circuit must belong together. The option

@@ -5,8 +5,6 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use zeroize::Zeroize;
-
 use super::engine::groth16_engine;
 use super::guard;
 use super::handle::{self, Handle, Tag};
@@ -35,7 +33,7 @@ impl Drop for groth16_buffer {
     }
 }
 
-/// The bytes of a buffer; wiped when the handle and every job that reads them are gone.
+/// The bytes of a buffer; gone when the handle and every job that reads them are gone.
 pub(super) struct Memory {
     /// A private mapping of `len` bytes. The CPU backend reads from any memory alike, so nothing is locked. The host writes
     /// there; the library reads only while the host has lent the bytes.
@@ -67,14 +65,11 @@ impl Memory {
 }
 
 impl Drop for Memory {
-    /// The host may have put a witness there: pages go back to the system, which wipes them before anybody gets them, but
-    /// a core dump may come before.
+    /// The host may have put a witness there: the pages leave the process at once, and the system wipes them before
+    /// anybody gets them. Wiping here would touch, and so take, every page that was never used.
     fn drop(&mut self) {
         // SAFETY: the last owner is here and the host has given it up: the mapping is whole and nobody else's.
-        unsafe {
-            std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len).zeroize();
-            libc::munmap(self.start.as_ptr().cast(), self.len);
-        }
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
 
@@ -143,7 +138,7 @@ pub unsafe extern "C" fn groth16_buffer_data(buffer: *mut groth16_buffer) -> *mu
     unsafe { buffer.as_ref() }.map_or(std::ptr::null_mut(), |buffer| buffer.memory.start.as_ptr().cast())
 }
 
-/// Releases a buffer, which is wiped; jobs that read it keep it alive.
+/// Releases a buffer, whose pages go back to the system; jobs that read it keep it alive.
 ///
 /// # Safety
 /// `buffer` is NULL or a handle that is used by nobody else now or later.

@@ -5,6 +5,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 mod arguments;
+mod borders;
 mod counts;
 mod files;
 mod fork;
