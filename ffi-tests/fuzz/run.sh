@@ -19,6 +19,7 @@ programs=$work/x86_64-unknown-linux-gnu/release
 coverage="--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
 coverage+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
 coverage+=" -Cllvm-args=-sanitizer-coverage-trace-compares -Cunsafe-allow-abi-mismatch=sanitizer"
+(cd ffi-tests/fuzz && cargo metadata --locked --no-deps --format-version 1 >/dev/null)
 if ! RUSTC_BOOTSTRAP=1 RUSTFLAGS="$coverage" build; then
   echo "libFuzzer cannot be built here: changed seeds without coverage instead"
   build --no-default-features
@@ -27,9 +28,10 @@ fi
 failed=0
 for target in "${targets[@]}"; do
   mkdir -p "$work/corpus/$target" "$work/crashes/$target"
-  # 2 GiB of memory and 5 s for one input: a parser that is led to more by a small file has a fault.
-  if "$programs/$target" -max_total_time="$seconds" -rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=5 -max_len=8192 \
-    -print_final_stats=1 -artifact_prefix="$work/crashes/$target/" "$work/corpus/$target" "$work/seeds/$target" \
+  # 2 GiB of memory and 5 s for one input: a parser that is led to more by a small file has a fault. Inputs may become
+  # longer than their seeds from the start: many faults are in what stands behind the end.
+  if "$programs/$target" -max_total_time="$seconds" -rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=5 -max_len=16384 \
+    -len_control=0 -print_final_stats=1 -artifact_prefix="$work/crashes/$target/" "$work/corpus/$target" "$work/seeds/$target" \
     > "$work/$target.log" 2>&1; then
     echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$target.log") runs, coverage" \
       "$(grep -o 'cov: [0-9]*' "$work/$target.log" | tail -n 1)"
