@@ -1,5 +1,5 @@
 /* Proofs one after another, keys and engines now and then; memory must not grow.
- *   soak FIXTURE [PROOFS, default 1000] [KIB that memory may grow by, default 4096] */
+ *   soak FIXTURE [PROOFS, default 1000] [KIB that memory may grow by, default 1024] */
 #include "common.h"
 #include <malloc.h>
 
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
     CHECK(argc >= 2);
     setvbuf(stdout, NULL, _IOLBF, 0);
     int proofs = argc > 2 ? atoi(argv[2]) : 1000;
-    long bound = argc > 3 ? atol(argv[3]) : 4096;
+    long bound = argc > 3 ? atol(argv[3]) : 1024;
     fixture f = load_fixture(argv[1]);
     groth16_engine *engine = new_engine(2, 0);
     groth16_circuit *circuit = new_circuit(engine, &f);
