@@ -62,12 +62,12 @@ fn bad_json_is_refused_with_its_place() {
     let cases: [(&str, &str, Status, &str); 9] = [
         ("groth16", "plonk", Status::Unsupported, "proof: \"protocol\" is \"plonk\""),
         ("bls12381", "bn128", Status::Unsupported, "proof: \"curve\" is \"bn128\""),
-        ("\"curve\":\"bls12381\",", "", Status::Unsupported, "proof: \"curve\" is null"),
+        ("\"curve\":\"bls12381\",", "", Status::Format, "proof: \"curve\" is not a name"),
         (x, p, Status::Format, "proof: pi_a[0]: not below p"),
         (x, "-1", Status::Format, "proof: pi_a[0]: not a string of decimal digits"),
         (x, "", Status::Format, "proof: pi_a[0]: not a string of decimal digits"),
         (x, "1", Status::Format, "proof: pi_a: the point is not on the curve"),
-        ("pi_b", "pi_d", Status::Format, "proof: pi_b[2] is null"),
+        ("pi_b", "pi_d", Status::Format, "proof: pi_b[2] is not [\"1\",\"0\"]"),
         ("{", "[", Status::Format, "proof: not JSON"),
     ];
     for (from, to, status, message) in cases {
