@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -226,13 +226,14 @@ pub unsafe extern "C" fn groth16_engine_memory_pressure(engine: *const groth16_e
     unsafe { engine.as_ref() }.map_or(0, |engine| engine.engine.g2_running())
 }
 
-/// Writes a regular file; never waits for a reader of something else.
+/// Writes a file, or a device such as /dev/null; a pipe is refused, since it could wait for a reader for ever.
 fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     let mut file = options.open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::other("is not a regular file"));
+    let kind = file.metadata()?.file_type();
+    if kind.is_fifo() || kind.is_socket() {
+        return Err(std::io::Error::other("is a pipe"));
     }
     file.write_all(bytes)
 }
