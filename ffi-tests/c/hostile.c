@@ -127,7 +127,7 @@ static void hostile_buffers(groth16_engine *engine) {
     }
     groth16_engine_options options;
     GROTH16_INIT(&options);
-    options.cpu_threads = 4096; /* stacks of 16 GiB */
+    options.cpu_threads = 1024; /* stacks of 4 GiB */
     groth16_engine *many = NULL;
     groth16_status status = groth16_engine_create(&options, &many);
     CHECK(status == GROTH16_E_NO_MEMORY && !many);
