@@ -6,7 +6,7 @@
 
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reserve};
 use crate::math::field::Field;
 use crate::math::fr::Fr;
 use crate::math::ntt::{Domain, permute, reverse_bits};
@@ -22,7 +22,7 @@ pub fn quotient(domain: &Domain, a: Vec<Fr>, b: Vec<Fr>) -> Result<Vec<Fr>> {
     let d = domain.size();
     let (mut a, mut b) = (padded("a", a, d)?, padded("b", b, d)?);
     let mut u = Zeroizing::new(Vec::new());
-    reserve(&mut u, d)?;
+    reserve(&mut u, d, "the quotient")?;
     u.resize(d, Fr::ZERO);
     combine(&mut u, &a, &b, |u, a, b| *u = *a * *b);
     domain.inverse_nr_unscaled(&mut a)?;
@@ -69,18 +69,13 @@ fn padded(name: &str, values: Vec<Fr>, d: usize) -> Result<Zeroizing<Vec<Fr>>> {
     }
     if values.capacity() < d {
         let mut larger = Zeroizing::new(Vec::new());
-        reserve(&mut larger, d)?;
+        reserve(&mut larger, d, name)?;
         larger.extend_from_slice(&values);
         values.zeroize();
         values = larger;
     }
     values.resize(d, Fr::ZERO);
     Ok(values)
-}
-
-fn reserve(values: &mut Vec<Fr>, d: usize) -> Result<()> {
-    let status = crate::error::Status::NoMemory;
-    values.try_reserve_exact(d).map_err(|_| Error::new(status, format!("no memory for {d} field elements")))
 }
 
 /// `f` for the elements of three vectors of one length.
