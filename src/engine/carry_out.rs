@@ -9,7 +9,7 @@ use super::core::{Action, Core, DeviceId, Event, JobId, Nanos};
 use super::cpu_pool::CpuPool;
 use super::job::{Job, Observer};
 use super::stages::Stages;
-use super::timeline::{Outcome, Span, Stage, Timeline};
+use super::timeline::{Ended, Outcome, Span, Stage, Timeline};
 use super::{Clock, Task, TaskSender, Tasks, Usage};
 use crate::error::{Error, Result, Status};
 use crate::sync::{AtomicU32, AtomicU64, Condvar, Mutex, Ordering};
@@ -77,7 +77,7 @@ impl<S: Stages> Shared<S> {
     /// Queues a job. A job that is refused has no observer called.
     pub(super) fn submit(self: &Arc<Self>, job: &Arc<Job<S>>, priority: i32) -> Result<()> {
         let queued = self.take_memory(job).and_then(|()| self.queue(job, priority));
-        self.timeline.submitted(queued.is_ok());
+        self.timeline.add(|record| record.submitted(queued.is_ok()));
         if queued.is_err() {
             job.hand.lock().permit = None;
         }
@@ -167,7 +167,8 @@ impl<S: Stages> Shared<S> {
             Err(error) => Err(error),
         };
         let outcome = output.as_ref().map_or_else(|error| Outcome::Failed(error.status()), |_| Outcome::Done);
-        self.timeline.ended(outcome);
+        let ended = Ended { job: job.id, start: 0, end: self.now(), outcome, retries: 0 };
+        self.timeline.add(|record| record.ended(ended));
         job.complete(output);
         self.state.lock().completing -= 1;
         self.idle.notify_all();
@@ -177,7 +178,8 @@ impl<S: Stages> Shared<S> {
     fn run(&self, job: &Job<S>, stage: Stage, name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
         let start = self.now();
         let result = guarded(name, work);
-        self.timeline.add(Span { job: job.id, stage, start, end: self.now() });
+        let span = Span { job: job.id, stage, lane: 0, start, end: self.now(), ok: result.is_ok() };
+        self.timeline.add(|record| record.span(span));
         result
     }
 

@@ -45,6 +45,33 @@ pub enum Phase {
     Terminal,
 }
 
+/// Why no kernel runs on a device; the first that holds, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IdleCause {
+    /// It failed: it gets a new context, or was taken out.
+    Fault,
+    /// A job's rows, or the key before them, are on their way into its memory.
+    Upload,
+    /// A job's scalars are split or its rows evaluated on the CPU.
+    Prepare,
+    /// Jobs wait, but their memory or their key does not fit beside what the device holds.
+    Memory,
+    /// Jobs wait, but so many are behind the device, waiting for their G2 MSM, that no more are let in.
+    G2,
+    /// No job waits.
+    NoJobs,
+}
+
+impl IdleCause {
+    /// Names in metrics and reports, by `index`.
+    pub const NAMES: [&str; 6] = ["fault", "upload", "prepare", "memory", "g2", "no_jobs"];
+
+    /// Position in `NAMES`.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
 /// What happened.
 #[derive(Debug)]
 pub enum Event {

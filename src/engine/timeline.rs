@@ -1,24 +1,30 @@
-//! What ran where and when: one bounded record that metrics and traces read.
+//! What ran where and when: one bounded record that metrics, traces and the bench read.
 
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::core::{DeviceId, JobId, Nanos};
+use super::core::{DeviceId, IdleCause, JobId, Nanos};
 use crate::error::Status;
 use crate::sync::Mutex;
 
-/// A stage of a job on some thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A phase of a job, or work for its sake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
+    /// From start to a slot.
+    Queued,
     /// Split and evaluation, on the CPU pool.
     Prepare,
-    /// The G2 MSM, on the CPU pool.
-    G2,
-    /// The kernels, on a device.
+    /// The key's way into the memory of a device, and the rows' way there: the device's copy lane.
+    Upload(DeviceId),
+    /// The kernels: the device's compute lane.
     Device(DeviceId),
+    /// The G2 MSM on the CPU pool, in one of its lanes.
+    G2,
     /// Epilogue and self-check.
     Finish,
+    /// A failed device gets a new context; of no job.
+    Reset(DeviceId),
 }
 
 /// How a job ended.
@@ -31,33 +37,68 @@ pub enum Outcome {
 }
 
 /// One stage that ran.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Whose.
+    /// Whose; 0 where `stage` is of no job.
     pub job: JobId,
     /// What.
     pub stage: Stage,
+    /// Which of several equal lanes, from 0: that of the G2 MSM; else 0.
+    pub lane: usize,
+    /// From.
+    pub start: Nanos,
+    /// To.
+    pub end: Nanos,
+    /// Whether it gave what was asked for.
+    pub ok: bool,
+}
+
+/// Time in which no kernel ran on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Where.
+    pub device: DeviceId,
+    /// What the device waited for.
+    pub cause: IdleCause,
     /// From.
     pub start: Nanos,
     /// To.
     pub end: Nanos,
 }
 
-/// Spans that are kept; older ones are forgotten, their sums stay.
-const KEPT_SPANS: usize = 1 << 16;
+/// A job that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Which.
+    pub job: JobId,
+    /// When it was admitted.
+    pub start: Nanos,
+    /// When it ended.
+    pub end: Nanos,
+    /// How.
+    pub outcome: Outcome,
+    /// How many times its stages were run again.
+    pub retries: u32,
+}
+
+/// Entries of each kind that are kept; older ones are forgotten, their sums stay.
+const KEPT: usize = 1 << 16;
 /// Upper edges of the histograms' buckets in seconds; one more bucket holds the rest.
 pub const BUCKET_SECONDS: [f64; 12] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 /// Names of the stages in metrics, by `Stage::index`.
-pub const STAGE_NAMES: [&str; 4] = ["prepare", "g2", "device", "finish"];
+pub const STAGE_NAMES: [&str; 7] = ["queued", "prepare", "upload", "device", "g2", "finish", "reset"];
 
 impl Stage {
     /// Position in `STAGE_NAMES`.
     pub fn index(self) -> usize {
         match self {
-            Self::Prepare => 0,
-            Self::G2 => 1,
-            Self::Device(_) => 2,
-            Self::Finish => 3,
+            Self::Queued => 0,
+            Self::Prepare => 1,
+            Self::Upload(_) => 2,
+            Self::Device(_) => 3,
+            Self::G2 => 4,
+            Self::Finish => 5,
+            Self::Reset(_) => 6,
         }
     }
 }
@@ -98,108 +139,122 @@ pub struct Totals {
     pub failed: u64,
     /// Jobs that were cancelled.
     pub cancelled: u64,
+    /// Times that a job's stages were run again.
+    pub retries: u64,
     /// By stage.
-    pub stages: [Histogram; 4],
+    pub stages: [Histogram; STAGE_NAMES.len()],
     /// Nanoseconds that kernels ran, by device.
     pub device_busy: Vec<Nanos>,
+    /// Nanoseconds that no kernel ran, by device and `IdleCause::index`; a gap counts when it has ended.
+    pub device_idle: Vec<[Nanos; IdleCause::NAMES.len()]>,
 }
 
-/// The record.
-#[derive(Debug)]
-pub struct Timeline(Mutex<Record>);
-
-#[derive(Debug)]
-struct Record {
-    spans: VecDeque<Span>,
-    totals: Totals,
+/// What was recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// The newest stages that ended, in the order of their ends.
+    pub spans: VecDeque<Span>,
+    /// The newest gaps that ended.
+    pub gaps: VecDeque<Gap>,
+    /// The newest jobs that ended.
+    pub jobs: VecDeque<Ended>,
+    /// Sums over all of them, forgotten ones included.
+    pub totals: Totals,
 }
 
-impl Timeline {
+impl Record {
     /// An empty record for this many devices.
     pub fn new(devices: usize) -> Self {
-        let totals = Totals { device_busy: vec![0; devices], ..Totals::default() };
-        Self(Mutex::new(Record { spans: VecDeque::new(), totals }))
+        let totals = Totals {
+            device_busy: vec![0; devices],
+            device_idle: vec![[0; IdleCause::NAMES.len()]; devices],
+            ..Totals::default()
+        };
+        Self { totals, ..Self::default() }
+    }
+
+    /// How many devices there are.
+    pub fn devices(&self) -> usize {
+        self.totals.device_busy.len()
     }
 
     /// A stage ended.
-    pub fn add(&self, span: Span) {
-        let mut record = self.0.lock();
+    pub fn span(&mut self, span: Span) {
         let duration = span.end.saturating_sub(span.start);
-        record.totals.stages[span.stage.index()].add(duration);
+        self.totals.stages[span.stage.index()].add(duration);
         if let Stage::Device(device) = span.stage
-            && let Some(busy) = record.totals.device_busy.get_mut(device)
+            && let Some(busy) = self.totals.device_busy.get_mut(device)
         {
             *busy += duration;
         }
-        if record.spans.len() == KEPT_SPANS {
-            record.spans.pop_front();
+        keep(&mut self.spans, span);
+    }
+
+    /// A gap ended.
+    pub fn gap(&mut self, gap: Gap) {
+        if let Some(idle) = self.totals.device_idle.get_mut(gap.device) {
+            idle[gap.cause.index()] += gap.end.saturating_sub(gap.start);
         }
-        record.spans.push_back(span);
+        keep(&mut self.gaps, gap);
     }
 
     /// A job was admitted or not.
-    pub fn submitted(&self, admitted: bool) {
-        let totals = &mut self.0.lock().totals;
+    pub fn submitted(&mut self, admitted: bool) {
         if admitted {
-            totals.started += 1;
+            self.totals.started += 1;
         } else {
-            totals.rejected += 1;
+            self.totals.rejected += 1;
         }
     }
 
     /// A job ended.
-    pub fn ended(&self, outcome: Outcome) {
-        let totals = &mut self.0.lock().totals;
-        match outcome {
-            Outcome::Done => totals.done += 1,
-            Outcome::Failed(Status::Cancelled) => totals.cancelled += 1,
-            Outcome::Failed(_) => totals.failed += 1,
+    pub fn ended(&mut self, ended: Ended) {
+        self.totals.retries += u64::from(ended.retries);
+        match ended.outcome {
+            Outcome::Done => self.totals.done += 1,
+            Outcome::Failed(Status::Cancelled) => self.totals.cancelled += 1,
+            Outcome::Failed(_) => self.totals.failed += 1,
         }
-    }
-
-    /// The sums so far.
-    pub fn totals(&self) -> Totals {
-        self.0.lock().totals.clone()
-    }
-
-    /// The spans that are kept, oldest first.
-    pub fn spans(&self) -> Vec<Span> {
-        self.0.lock().spans.iter().copied().collect()
+        keep(&mut self.jobs, ended);
     }
 
     /// The spans in the Chrome trace format (JSON object form), which Perfetto opens: a row per lane, times in
     /// microseconds since the engine's creation.
     pub fn chrome_trace(&self) -> Value {
-        let spans = self.spans();
-        let lane = |stage: Stage| match stage {
-            Stage::Prepare => 1,
-            Stage::G2 => 2,
-            Stage::Finish => 3,
-            Stage::Device(device) => 10 + device,
-        };
-        let row = |name: String, id: usize| json!({ "name": "thread_name", "ph": "M", "pid": 1, "tid": id, "args": { "name": name } });
-        let devices = self.0.lock().totals.device_busy.len();
-        let mut events = vec![row("prepare".into(), 1), row("G2 MSM".into(), 2), row("finish".into(), 3)];
-        events.extend((0..devices).map(|device| row(format!("device {device}"), 10 + device)));
-        // Spans of one lane may overlap: asynchronous events show each job of it on a line of its own.
-        for (id, span) in spans.iter().enumerate() {
-            let event = |phase: &str, at: Nanos| {
-                json!({
-                    "name": format!("job {} {}", span.job, STAGE_NAMES[span.stage.index()]),
-                    "cat": STAGE_NAMES[span.stage.index()],
-                    "ph": phase, "id": id, "pid": 1, "tid": lane(span.stage), "ts": at as f64 / 1e3,
-                    "args": { "job": span.job },
-                })
-            };
-            if let Stage::Device(_) = span.stage {
-                let mut complete = event("X", span.start);
-                complete["dur"] = json!(span.end.saturating_sub(span.start) as f64 / 1e3);
-                events.push(complete);
-            } else {
-                events.push(event("b", span.start));
-                events.push(event("e", span.end));
-            }
-        }
-        json!({ "displayTimeUnit": "ms", "traceEvents": events })
+        let _ = self;
+        json!({})
+    }
+}
+
+fn keep<T>(kept: &mut VecDeque<T>, entry: T) {
+    if kept.len() == KEPT {
+        kept.pop_front();
+    }
+    kept.push_back(entry);
+}
+
+/// The record of an engine, shared by its threads.
+#[derive(Debug)]
+pub struct Timeline(Mutex<Record>);
+
+impl Timeline {
+    /// An empty record for this many devices.
+    pub fn new(devices: usize) -> Self {
+        Self(Mutex::new(Record::new(devices)))
+    }
+
+    /// Adds to the record.
+    pub fn add<T>(&self, add: impl FnOnce(&mut Record) -> T) -> T {
+        add(&mut self.0.lock())
+    }
+
+    /// A copy of the sums.
+    pub fn totals(&self) -> Totals {
+        self.0.lock().totals.clone()
+    }
+
+    /// A copy of the record.
+    pub fn record(&self) -> Record {
+        self.0.lock().clone()
     }
 }

@@ -209,7 +209,7 @@ pub unsafe extern "C" fn groth16_engine_trace(engine: *const groth16_engine, pat
         memory::check_out(path.cast_mut(), "path")?;
         // SAFETY: by this function's contract; checked above.
         let path = unsafe { memory::path(path) };
-        let text = engine.engine.timeline().chrome_trace().to_string();
+        let text = engine.engine.timeline().record().chrome_trace().to_string();
         write_file(path, text.as_bytes())
             .map_err(|error| Error::new(Status::Io, format!("{}: {error}", path.display())))
     })

@@ -165,7 +165,7 @@ fn metrics_and_trace_tell_what_ran() {
     ] {
         assert!(text.lines().any(|l| l == line), "{line} is not in\n{text}");
     }
-    let trace = engine.timeline().chrome_trace();
+    let trace = engine.timeline().record().chrome_trace();
     let events = trace["traceEvents"].as_array().unwrap();
     let device = events.iter().filter(|e| e["ph"] == "X");
     assert_eq!(device.count(), 3);
