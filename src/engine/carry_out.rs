@@ -5,12 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::budget::Budget;
-use super::core::{Action, Core, DeviceId, Event, JobId, Nanos};
+use super::core::{Action, Core, DeviceId, DeviceStatus, Event, JobId, KeyId, Nanos, Phase};
 use super::cpu_pool::CpuPool;
-use super::job::{Job, Observer};
-use super::stages::Stages;
-use super::timeline::{Ended, Outcome, Span, Stage, Timeline};
-use super::{Clock, Task, TaskSender, Tasks, Usage};
+use super::job::{Hand, Job, Observer};
+use super::reclaim::Reclaimer;
+use super::stages::{Finished, Place, Stages};
+use super::timeline::{Ended, Gap, Outcome, Span, Stage, Timeline};
+use super::{Clock, DeviceTask, Lanes, Notify, Task, Usage};
 use crate::error::{Error, Result, Status};
 use crate::sync::{AtomicU32, AtomicU64, Condvar, Mutex, Ordering};
 
@@ -18,13 +19,16 @@ use crate::sync::{AtomicU32, AtomicU64, Condvar, Mutex, Ordering};
 pub(super) struct Shared<S: Stages> {
     stages: S,
     pub(super) pool: CpuPool,
-    devices: Vec<TaskSender<S>>,
-    finisher: TaskSender<S>,
+    /// Pools of devices that compute on the CPU and do not share the one above.
+    device_pools: Vec<CpuPool>,
+    lanes: Lanes<S>,
+    pub(super) reclaimer: Reclaimer,
     pub(super) clock: Clock,
     next_id: AtomicU64,
     g2_running: AtomicU32,
     pub(super) host: Arc<Budget>,
     pub(super) timeline: Timeline,
+    notify: Notify,
     state: Mutex<State<S>>,
     idle: Condvar,
 }
@@ -36,29 +40,45 @@ struct State<S: Stages> {
     completing: usize,
 }
 
-/// An action with the job it is about.
-type Order<S> = (Action, Arc<Job<S>>);
+/// An action, with the job it is about if it is about one.
+type Order<S> = (Action, Option<Arc<Job<S>>>);
+
+/// What a job leaves behind: dropped, it tells the job that its memory is given back.
+struct Remains<S: Stages> {
+    hand: Option<Hand<S>>,
+    job: Arc<Job<S>>,
+}
+
+impl<S: Stages> Drop for Remains<S> {
+    fn drop(&mut self) {
+        drop(self.hand.take());
+        self.job.reclaimed();
+    }
+}
 
 impl<S: Stages> Shared<S> {
     pub(super) fn new(
         stages: S,
         core: Core,
-        pool: CpuPool,
-        devices: Vec<TaskSender<S>>,
-        finisher: TaskSender<S>,
+        (pool, device_pools): (CpuPool, Vec<CpuPool>),
+        lanes: Lanes<S>,
+        reclaimer: Reclaimer,
         host: Arc<Budget>,
+        notify: Notify,
     ) -> Self {
-        let timeline = Timeline::new(devices.len());
+        let timeline = Timeline::new(core.devices().count());
         Self {
             stages,
             pool,
-            devices,
-            finisher,
+            device_pools,
+            lanes,
+            reclaimer,
             clock: Clock::start(),
             next_id: AtomicU64::new(0),
             g2_running: AtomicU32::new(0),
             host,
             timeline,
+            notify,
             state: Mutex::new(State { core, jobs: HashMap::new(), completing: 0 }),
             idle: Condvar::new(),
         }
@@ -84,17 +104,24 @@ impl<S: Stages> Shared<S> {
         queued
     }
 
+    /// Memory that ended jobs are still giving back counts as free: it is waited for, which takes moments.
     fn take_memory(&self, job: &Job<S>) -> Result<()> {
-        let mut hand = job.hand.lock();
-        let bytes = hand.input.as_ref().map_or(0, |input| self.stages.host_bytes(input));
-        hand.permit = Some(self.host.take(bytes, "the job", Status::QueueFull)?);
+        let bytes = job.hand.lock().input.as_ref().map_or(0, |input| self.stages.host_bytes(input));
+        let take = || self.host.take(bytes, "the job", Status::QueueFull);
+        let permit = match take() {
+            Err(error) if error.status() == Status::QueueFull && self.reclaimer.wait() => take(),
+            other => other,
+        };
+        job.hand.lock().permit = Some(permit?);
         Ok(())
     }
 
     fn queue(self: &Arc<Self>, job: &Arc<Job<S>>, priority: i32) -> Result<()> {
+        let need = job.hand.lock().input.as_ref().map(|input| self.stages.need(input)).unwrap_or_default();
         let mut state = self.state.lock();
         state.jobs.insert(job.id, Arc::clone(job));
-        let mut actions = state.core.step(Event::Submit { job: job.id, priority });
+        let now = self.now();
+        let mut actions = state.core.step(Event::Submit { job: job.id, priority, need }, now);
         let rejected = actions.iter().position(|action| matches!(action, Action::Reject { .. }));
         if let Some(index) = rejected
             && let Action::Reject { error, .. } = actions.swap_remove(index)
@@ -102,7 +129,7 @@ impl<S: Stages> Shared<S> {
             state.jobs.remove(&job.id);
             return Err(error);
         }
-        let orders = self.record(&mut state, actions);
+        let orders = self.record(&mut state, actions, now);
         drop(state);
         self.carry_out(orders);
         Ok(())
@@ -111,86 +138,113 @@ impl<S: Stages> Shared<S> {
     /// Reports an event to the core and carries out what it decides.
     pub(super) fn dispatch(self: &Arc<Self>, event: Event) {
         let mut state = self.state.lock();
-        let actions = state.core.step(event);
-        let orders = self.record(&mut state, actions);
+        let now = self.now();
+        let actions = state.core.step(event, now);
+        let orders = self.record(&mut state, actions, now);
         drop(state);
         self.carry_out(orders);
     }
 
-    /// Pairs actions with their jobs. Phases are published here, under the lock, so that they are seen in order.
-    fn record(&self, state: &mut State<S>, actions: Vec<Action>) -> Vec<Order<S>> {
+    /// Pairs actions with their jobs. Phases are published here, under the lock, so that they are seen in order; so are the
+    /// tasks of the copy lanes, whose order matters.
+    fn record(&self, state: &mut State<S>, actions: Vec<Action>, now: Nanos) -> Vec<Order<S>> {
         let mut orders = Vec::with_capacity(actions.len());
         for action in actions {
-            let id = match &action {
-                Action::Reject { job, .. }
-                | Action::Enter { job, .. }
-                | Action::Prepare { job }
-                | Action::StartG2 { job }
-                | Action::RunDevice { job, .. }
-                | Action::Finish { job }
-                | Action::Stop { job }
-                | Action::Complete { job, .. } => *job,
-            };
-            let Some(job) = state.jobs.get(&id).map(Arc::clone) else { continue };
-            match action {
-                Action::Enter { phase, device, .. } => job.enter(phase, device, &self.clock),
-                Action::Complete { .. } => {
-                    state.jobs.remove(&id);
-                    state.completing += 1;
-                    orders.push((action, job));
+            let job = action.job().and_then(|id| state.jobs.get(&id)).map(Arc::clone);
+            match (action, job) {
+                (Action::Enter { phase, device, job: id }, Some(job)) => {
+                    let first = job.enter(phase, device, now);
+                    if first && phase == Phase::Preparing {
+                        let (stage, start) = (Stage::Queued, job.created());
+                        self.timeline.add(|r| r.span(Span { job: id, stage, lane: 0, start, end: now, ok: true }));
+                    }
                 }
-                _ => orders.push((action, job)),
+                (Action::Gap { device, cause, start, end }, _) => {
+                    self.timeline.add(|record| record.gap(Gap { device, cause, start, end }));
+                }
+                // What the first attempt left is gone before an upload of the second can be there.
+                (Action::Retry { g2, .. }, Some(job)) => job.retry(g2),
+                (Action::Upload { device, load_key, streamed, .. }, Some(job)) => {
+                    self.copy(device, DeviceTask::Upload(job, Place { device, load_key, streamed }));
+                }
+                (Action::Discard { device, .. }, Some(job)) => self.copy(device, DeviceTask::Discard(job)),
+                (Action::EvictKey { device, key }, _) => self.copy(device, DeviceTask::Evict(key)),
+                (action @ Action::Complete { .. }, Some(job)) => {
+                    state.jobs.remove(&job.id);
+                    state.completing += 1;
+                    orders.push((action, Some(job)));
+                }
+                (action, job) => orders.push((action, job)),
             }
         }
         orders
     }
 
+    // The receivers live as long as their threads, which end only when no job is left.
+    fn copy(&self, device: DeviceId, task: DeviceTask<S>) {
+        drop(self.lanes.copy[device].send(task));
+    }
+
     fn carry_out(self: &Arc<Self>, orders: Vec<Order<S>>) {
-        for (action, job) in orders {
+        for order in orders {
             let shared = Arc::clone(self);
-            match action {
-                Action::Prepare { .. } => self.pool.spawn(move || shared.prepare(&job)),
-                Action::StartG2 { .. } => self.pool.spawn(move || shared.g2(&job)),
-                // The receivers live as long as their threads, which end only when no job is left.
-                Action::RunDevice { device, .. } => drop(self.devices[device].send(Task::Run(job))),
-                Action::Finish { .. } => drop(self.finisher.send(Task::Run(job))),
-                Action::Stop { .. } => job.stop.ask(),
-                Action::Complete { result, .. } => drop(self.finisher.send(Task::Complete(job, result))),
-                Action::Reject { .. } | Action::Enter { .. } => {}
+            match order {
+                (Action::Prepare { .. }, Some(job)) => self.pool.spawn(move || shared.prepare(&job)),
+                (Action::StartG2 { lane, .. }, Some(job)) => self.pool.spawn(move || shared.g2(&job, lane)),
+                (Action::RunDevice { device, .. }, Some(job)) => {
+                    drop(self.lanes.compute[device].send(DeviceTask::Run(job)));
+                }
+                (Action::ResetDevice { device }, _) => drop(self.lanes.compute[device].send(DeviceTask::Reset)),
+                (Action::DeviceOut { device, error }, _) => (self.notify)(&DeviceNotice { device, error: Some(error) }),
+                (Action::Finish { .. }, Some(job)) => drop(self.lanes.finish.send(Task::Run(job))),
+                (Action::Stop { .. }, Some(job)) => job.stop.ask(),
+                (Action::Complete { result, .. }, Some(job)) => {
+                    drop(self.lanes.finish.send(Task::Complete(job, result)));
+                }
+                _ => {}
             }
         }
     }
 
-    fn complete(&self, job: &Job<S>, result: Result<()>) {
+    fn complete(&self, job: &Arc<Job<S>>, result: Result<()>) {
+        let mut hand = job.take_hand();
         let output = match result {
-            Ok(()) => job.take_output().ok_or_else(|| Error::internal("a finished job has no proof")),
+            Ok(()) => hand.output.take().ok_or_else(|| Error::internal("a finished job has no proof")),
             Err(error) => Err(error),
         };
         let outcome = output.as_ref().map_or_else(|error| Outcome::Failed(error.status()), |_| Outcome::Done);
-        let ended = Ended { job: job.id, start: 0, end: self.now(), outcome, retries: 0 };
-        self.timeline.add(|record| record.ended(ended));
+        let (start, end, retries) = (job.created(), self.now(), job.retries());
+        self.timeline.add(|record| record.ended(Ended { job: job.id, start, end, outcome, retries }));
+        self.reclaimer.hand_in(Box::new(Remains { hand: Some(hand), job: Arc::clone(job) }));
         job.complete(output);
         self.state.lock().completing -= 1;
         self.idle.notify_all();
     }
 
     /// Runs a stage under a guard and records it.
-    fn run(&self, job: &Job<S>, stage: Stage, name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn run(
+        &self,
+        job: &Job<S>,
+        stage: Stage,
+        lane: usize,
+        name: &str,
+        work: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let start = self.now();
         let result = guarded(name, work);
-        let span = Span { job: job.id, stage, lane: 0, start, end: self.now(), ok: result.is_ok() };
+        let span = Span { job: job.id, stage, lane, start, end: self.now(), ok: result.is_ok() };
         self.timeline.add(|record| record.span(span));
         result
     }
 
     fn prepare(self: &Arc<Self>, job: &Job<S>) {
-        let result = self.run(job, Stage::Prepare, "preparing", || {
+        let result = self.run(job, Stage::Prepare, 0, "preparing", || {
             let input = job.take(|hand| hand.input.take())?;
             let scalars = Arc::new(self.stages.split(&input)?);
             job.hand.lock().scalars = Some(Arc::clone(&scalars));
             self.dispatch(Event::ScalarsSplit { job: job.id });
-            let evaluations = self.stages.evaluate(input, &scalars, &job.stop)?;
-            job.hand.lock().evaluations = Some(evaluations);
+            let rows = self.stages.evaluate(input, &scalars, &job.stop)?;
+            job.hand.lock().rows = Some(Arc::new(rows));
             Ok(())
         });
         if result.is_ok() {
@@ -199,9 +253,9 @@ impl<S: Stages> Shared<S> {
         self.dispatch(Event::Prepared { job: job.id, result });
     }
 
-    fn g2(self: &Arc<Self>, job: &Job<S>) {
+    fn g2(self: &Arc<Self>, job: &Job<S>, lane: usize) {
         self.g2_running.fetch_add(1, Ordering::Relaxed);
-        let result = self.run(job, Stage::G2, "the G2 MSM", || {
+        let result = self.run(job, Stage::G2, lane, "the G2 MSM", || {
             let scalars = job.take(|hand| hand.scalars.clone())?;
             let g2 = self.stages.g2(&scalars, &job.stop)?;
             job.hand.lock().g2 = Some(g2);
@@ -211,21 +265,75 @@ impl<S: Stages> Shared<S> {
         self.dispatch(Event::G2Done { job: job.id, result });
     }
 
-    pub(super) fn device_worker(self: &Arc<Self>, index: DeviceId, mut device: S::Device, tasks: &Tasks<S>) {
-        while let Ok(Task::Run(job)) = tasks.recv() {
-            let result = self.run(&job, Stage::Device(index), "the device phase", || {
-                let (scalars, evaluations) =
-                    job.take(|hand| Some((hand.scalars.clone()?, hand.evaluations.take()?)))?;
-                let points =
-                    self.pool.install(|| self.stages.run_device(&mut device, &scalars, evaluations, &job.stop))?;
-                job.hand.lock().device = Some(points);
-                Ok(())
-            });
-            self.dispatch(Event::DeviceDone { job: job.id, result });
+    /// The thread of a device's copy lane.
+    pub(super) fn copy_worker(self: &Arc<Self>, device: DeviceId, tasks: &super::Receiver<DeviceTask<S>>) {
+        loop {
+            match tasks.recv() {
+                Ok(DeviceTask::Upload(job, place)) => self.upload(&job, place),
+                Ok(DeviceTask::Discard(job)) => drop(job.hand.lock().uploaded.take()),
+                Ok(DeviceTask::Evict(key)) => self.evict(device, key),
+                Ok(DeviceTask::Run(_) | DeviceTask::Reset) => {}
+                Ok(DeviceTask::End) | Err(_) => return,
+            }
         }
     }
 
-    pub(super) fn finisher(self: &Arc<Self>, tasks: &Tasks<S>) {
+    fn upload(self: &Arc<Self>, job: &Job<S>, place: Place) {
+        let result = self.run(job, Stage::Upload(place.device), 0, "the upload", || {
+            let (scalars, rows) = job.take(|hand| Some((hand.scalars.clone()?, hand.rows.clone()?)))?;
+            let uploaded = self.stages.upload(place, &scalars, &rows, &job.stop)?;
+            job.hand.lock().uploaded = Some(uploaded);
+            Ok(())
+        });
+        self.dispatch(Event::Uploaded { job: job.id, result });
+    }
+
+    fn evict(&self, device: DeviceId, key: KeyId) {
+        // A panic here would leave the copy lane without its thread.
+        let _ = guarded("evicting a key", || {
+            self.stages.evict(device, key);
+            Ok(())
+        });
+    }
+
+    /// The thread of a device's compute lane.
+    pub(super) fn compute_worker(
+        self: &Arc<Self>,
+        index: DeviceId,
+        mut device: S::Device,
+        tasks: &super::Receiver<DeviceTask<S>>,
+    ) {
+        let pool = self.device_pools.get(index).unwrap_or(&self.pool);
+        loop {
+            match tasks.recv() {
+                Ok(DeviceTask::Run(job)) => {
+                    let result = self.run(&job, Stage::Device(index), 0, "the device phase", || {
+                        let (scalars, uploaded) =
+                            job.take(|hand| Some((hand.scalars.clone()?, hand.uploaded.take()?)))?;
+                        let points =
+                            pool.install(|| self.stages.run_device(&mut device, &scalars, uploaded, &job.stop))?;
+                        job.hand.lock().device = Some(points);
+                        Ok(())
+                    });
+                    self.dispatch(Event::DeviceDone { job: job.id, result });
+                }
+                Ok(DeviceTask::Reset) => self.reset(index, &mut device),
+                Ok(DeviceTask::Upload(..) | DeviceTask::Discard(_) | DeviceTask::Evict(_)) => {}
+                Ok(DeviceTask::End) | Err(_) => return,
+            }
+        }
+    }
+
+    fn reset(self: &Arc<Self>, index: DeviceId, device: &mut S::Device) {
+        (self.notify)(&DeviceNotice { device: index, error: None });
+        let start = self.now();
+        let result = guarded("the reset of a device", || self.stages.reset(device));
+        let (stage, ok) = (Stage::Reset(index), result.is_ok());
+        self.timeline.add(|r| r.span(Span { job: 0, stage, lane: 0, start, end: self.now(), ok }));
+        self.dispatch(Event::DeviceReset { device: index, result });
+    }
+
+    pub(super) fn finisher(self: &Arc<Self>, tasks: &super::Receiver<Task<S>>) {
         loop {
             match tasks.recv() {
                 Ok(Task::Run(job)) => self.finish(&job),
@@ -236,20 +344,28 @@ impl<S: Stages> Shared<S> {
     }
 
     fn finish(self: &Arc<Self>, job: &Job<S>) {
-        let result = self.run(job, Stage::Finish, "the epilogue", || {
+        let mut repeated = false;
+        let result = self.run(job, Stage::Finish, 0, "the epilogue", || {
             let (scalars, device, g2) =
                 job.take(|hand| Some((hand.scalars.clone()?, hand.device.take()?, hand.g2.take()?)))?;
-            let output = self.stages.finish(&scalars, device, g2)?;
-            job.hand.lock().output = Some(output);
+            match self.stages.finish(&scalars, device, g2)? {
+                Finished::Sound(output) => job.hand.lock().output = Some(output),
+                Finished::Unsound(output, error) => {
+                    let before = job.hand.lock().unsound.replace(output.clone());
+                    repeated = before == Some(output);
+                    return Err(error);
+                }
+            }
             Ok(())
         });
-        self.dispatch(Event::Finished { job: job.id, result });
+        self.dispatch(Event::Finished { job: job.id, result, repeated });
     }
 
     pub(super) fn usage(&self, pinned: &Budget) -> Usage {
-        let (queued_jobs, live) = {
+        let (queued_jobs, live, device_bytes) = {
             let state = self.state.lock();
-            (state.core.queued_jobs(), state.core.live_jobs())
+            let device_bytes = state.core.devices().map(|device| device.bytes).sum();
+            (state.core.queued_jobs(), state.core.live_jobs(), device_bytes)
         };
         Usage {
             queued_jobs,
@@ -257,7 +373,18 @@ impl<S: Stages> Shared<S> {
             g2_running: self.g2_running(),
             host_bytes: (self.host.used(), self.host.limit()),
             pinned_bytes: (pinned.used(), pinned.limit()),
+            device_bytes,
         }
+    }
+
+    /// Every device as it is now. The timeline has all gaps up to now when this returns.
+    pub(super) fn devices(&self) -> Vec<DeviceStatus> {
+        let mut state = self.state.lock();
+        let now = self.now();
+        let gaps = state.core.close_gaps(now);
+        let orders = self.record(&mut state, gaps, now);
+        debug_assert!(orders.is_empty(), "gaps are recorded, not carried out");
+        state.core.devices().collect()
     }
 
     pub(super) fn g2_running(&self) -> u32 {
@@ -273,10 +400,28 @@ impl<S: Stages> Shared<S> {
     }
 
     pub(super) fn end_workers(&self) {
-        for worker in self.devices.iter().chain([&self.finisher]) {
-            drop(worker.send(Task::End));
+        for lane in self.lanes.copy.iter().chain(&self.lanes.compute) {
+            drop(lane.send(DeviceTask::End));
+        }
+        drop(self.lanes.finish.send(Task::End));
+        self.reclaimer.end();
+    }
+
+    pub(super) fn end_pools(&self) {
+        self.pool.shut_down();
+        for pool in &self.device_pools {
+            pool.shut_down();
         }
     }
+}
+
+/// A device failed.
+#[derive(Clone, Debug)]
+pub struct DeviceNotice {
+    /// Which.
+    pub device: DeviceId,
+    /// Why it is used no more; `None`: it gets a new context.
+    pub error: Option<Error>,
 }
 
 /// Runs one stage; a panic in it becomes the job's error.

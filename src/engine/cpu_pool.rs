@@ -17,13 +17,13 @@ pub struct CpuPool {
 const STACK_BYTES: usize = 4 << 20;
 
 impl CpuPool {
-    /// Starts `size` (at least 1) threads.
-    pub fn new(size: usize) -> Result<Self> {
+    /// Starts `size` (at least 1) threads, with numbered names that begin with `name`.
+    pub fn new(size: usize, name: &str) -> Result<Self> {
         let mut threads = Vec::with_capacity(size);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(size)
             .spawn_handler(|worker| {
-                let name = format!("groth16-cpu-{}", worker.index());
+                let name = format!("{name}-{}", worker.index());
                 let builder = std::thread::Builder::new().name(name).stack_size(STACK_BYTES);
                 threads.push(builder.spawn(|| worker.run())?);
                 Ok(())

@@ -41,23 +41,38 @@ pub struct Report {
     pub device_time: Nanos,
     /// Time from the end of the kernels to the end of the job.
     pub finish: Nanos,
+    /// How many times its stages were run again.
+    pub retries: u32,
 }
 
 /// What one stage hands to the next.
 pub(super) struct Hand<S: Stages> {
     pub input: Option<S::Input>,
     pub scalars: Option<Arc<S::Scalars>>,
-    pub evaluations: Option<S::Evaluations>,
+    pub rows: Option<Arc<S::Rows>>,
+    pub uploaded: Option<S::Uploaded>,
     pub device: Option<S::DeviceResult>,
     pub g2: Option<S::G2Result>,
     pub output: Option<S::Output>,
+    /// A proof that failed its self-check.
+    pub unsound: Option<S::Output>,
     /// Declared last: the memory is given back before its permit.
     pub permit: Option<Permit>,
 }
 
 impl<S: Stages> Hand<S> {
     fn with_input(input: Option<S::Input>) -> Self {
-        Self { input, scalars: None, evaluations: None, device: None, g2: None, output: None, permit: None }
+        Self {
+            input,
+            scalars: None,
+            rows: None,
+            uploaded: None,
+            device: None,
+            g2: None,
+            output: None,
+            unsound: None,
+            permit: None,
+        }
     }
 }
 
@@ -67,6 +82,9 @@ struct Cell<S: Stages> {
     device: Option<DeviceId>,
     result: Option<Result<S::Output>>,
     observer_done: bool,
+    /// Whether the memory that its stages used is given back.
+    reclaimed: bool,
+    retries: u32,
     observing_thread: Option<ThreadId>,
 }
 
@@ -82,6 +100,11 @@ pub struct Job<S: Stages> {
 }
 
 impl<S: Stages> Job<S> {
+    /// When the job was created.
+    pub(super) fn created(&self) -> Nanos {
+        self.cell.lock().entered[Phase::Queued as usize].unwrap_or_default()
+    }
+
     pub(super) fn new(id: JobId, input: S::Input, observer: Option<Observer>, now: Nanos) -> Self {
         let mut entered = [None; 5];
         entered[Phase::Queued as usize] = Some(now);
@@ -91,6 +114,8 @@ impl<S: Stages> Job<S> {
             device: None,
             result: None,
             observer_done: false,
+            reclaimed: false,
+            retries: 0,
             observing_thread: None,
         };
         Self {
@@ -109,8 +134,9 @@ impl<S: Stages> Job<S> {
         take(&mut self.hand.lock()).ok_or_else(|| Error::internal("a stage ran before its input was there"))
     }
 
-    pub(super) fn take_output(&self) -> Option<S::Output> {
-        self.hand.lock().output.take()
+    /// How many times its stages were run again.
+    pub(super) fn retries(&self) -> u32 {
+        self.cell.lock().retries
     }
 
     /// How far the job is now.
@@ -132,19 +158,31 @@ impl<S: Stages> Job<S> {
             prepare: spent(Phase::Preparing),
             device_time: spent(Phase::OnDevice),
             finish: spent(Phase::Finishing),
+            retries: cell.retries,
         }
     }
 
-    /// Records a phase. Phases of one job may be reported late by another thread: they never move it back.
-    pub(super) fn enter(&self, phase: Phase, device: Option<DeviceId>, clock: &Clock) {
+    /// Records a phase. Phases of one job may be reported late by another thread, or again when it is retried: they never
+    /// move it back. Whether it is there for the first time.
+    pub(super) fn enter(&self, phase: Phase, device: Option<DeviceId>, now: Nanos) -> bool {
         let mut cell = self.cell.lock();
-        let now = clock.now();
+        let first = cell.entered[phase as usize].is_none();
         cell.entered[phase as usize].get_or_insert(now);
         cell.device = device.or(cell.device);
         // Terminal is entered together with the result, by `complete`.
         if phase != Phase::Terminal {
             cell.phase = cell.phase.max(phase);
         }
+        first
+    }
+
+    /// Its stages run again from the upload on, and G2, too, if that is asked for.
+    pub(super) fn retry(&self, g2: bool) {
+        self.cell.lock().retries += 1;
+        let mut hand = self.hand.lock();
+        let stale = (hand.uploaded.take(), hand.device.take(), if g2 { hand.g2.take() } else { None });
+        drop(hand);
+        drop(stale);
     }
 
     /// Tells the observer, once, that lent evaluations are free.
@@ -153,11 +191,9 @@ impl<S: Stages> Job<S> {
         self.observe(Notice::EvaluationsReleased);
     }
 
-    /// The one place that ends a job: publishes the result, wakes the waiters, tells the observer.
+    /// The one place that ends a job: publishes the result, wakes the waiters, tells the observer. What its stages used is
+    /// given back before or after, which `reclaimed` tells.
     pub(super) fn complete(&self, result: Result<S::Output>) {
-        // Dropped outside the lock: it wipes and unmaps much memory.
-        let hand = std::mem::replace(&mut *self.hand.lock(), Hand::with_input(None));
-        drop(hand);
         self.evaluations_released.store(true, Ordering::Release);
         {
             let mut cell = self.cell.lock();
@@ -169,6 +205,17 @@ impl<S: Stages> Job<S> {
         let mut cell = self.cell.lock();
         cell.observer_done = true;
         drop(cell);
+        self.changed.notify_all();
+    }
+
+    /// All that the stages handed on; the job has nothing of it any more.
+    pub(super) fn take_hand(&self) -> Hand<S> {
+        std::mem::replace(&mut *self.hand.lock(), Hand::with_input(None))
+    }
+
+    /// The memory that the stages used is given back.
+    pub(super) fn reclaimed(&self) {
+        self.cell.lock().reclaimed = true;
         self.changed.notify_all();
     }
 
@@ -184,10 +231,11 @@ impl<S: Stages> Job<S> {
         self.wait_for(deadline, |cell| cell.result.is_some())
     }
 
-    /// Waits until the job has ended and its observer has returned. Returns at once on a thread in that observer.
+    /// Waits until the job has ended, its memory is given back and its observer has returned. Returns at once on a thread
+    /// in that observer.
     pub fn wait_released(&self) {
         let here = current_thread();
-        self.wait_for(None, |cell| cell.observer_done || cell.observing_thread == Some(here));
+        self.wait_for(None, |cell| (cell.observer_done && cell.reclaimed) || cell.observing_thread == Some(here));
     }
 
     fn wait_for(&self, deadline: Option<Instant>, done: impl Fn(&Cell<S>) -> bool) -> bool {

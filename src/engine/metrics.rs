@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::Usage;
-use super::core::Nanos;
+use super::core::{DeviceStatus, Nanos};
 use super::timeline::{BUCKET_SECONDS, STAGE_NAMES, Totals};
 
 /// All metrics; names start with `groth16_`, times are seconds, sizes bytes.
-pub fn prometheus(usage: &Usage, totals: &Totals, up: Nanos) -> String {
+pub fn prometheus(usage: &Usage, _devices: &[DeviceStatus], totals: &Totals, up: Nanos) -> String {
     let mut text = String::new();
     let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, f64)]| {
         // Writing to a String cannot fail.

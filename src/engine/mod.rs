@@ -10,7 +10,9 @@ mod cpu_pool;
 pub mod job;
 pub mod metrics;
 pub mod proof;
-
+mod reclaim;
+#[cfg(all(any(test, feature = "test-hooks"), not(loom)))]
+pub mod simulate;
 pub mod stages;
 #[cfg(test)]
 mod tests;
@@ -22,13 +24,17 @@ use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+pub use self::carry_out::DeviceNotice;
+
 use self::budget::Budget;
 use self::carry_out::Shared;
 use self::config::Config;
-use self::core::{Core, Event};
+use self::core::{Core, Event, KeyId};
+use self::cpu_pool::CpuPool;
 use self::job::{Job, Observer, Report};
-use self::stages::Stages;
-use self::timeline::Timeline;
+use self::reclaim::Reclaimer;
+use self::stages::{Place, Stages};
+use self::timeline::Record;
 use crate::error::{Error, Result, Status};
 use crate::sync::Mutex;
 
@@ -38,36 +44,63 @@ pub struct Engine<S: Stages> {
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// Work for the thread of one device, or of the finisher.
+/// Work for the finisher.
 enum Task<S: Stages> {
-    /// The device's kernels, or the epilogue.
+    /// The epilogue.
     Run(Arc<Job<S>>),
-    /// For the finisher: the job has ended. Its observer is told there, never on a caller's thread.
+    /// The job has ended. Its observer is told there, never on a caller's thread.
     Complete(Arc<Job<S>>, Result<()>),
     End,
 }
 
+/// Work for the copy lane or the compute lane of a device.
+enum DeviceTask<S: Stages> {
+    Upload(Arc<Job<S>>, Place),
+    Discard(Arc<Job<S>>),
+    Evict(KeyId),
+    Run(Arc<Job<S>>),
+    Reset,
+    End,
+}
+
+/// The ways to the threads that are lanes.
+struct Lanes<S: Stages> {
+    copy: Vec<Sender<DeviceTask<S>>>,
+    compute: Vec<Sender<DeviceTask<S>>>,
+    finish: Sender<Task<S>>,
+}
+
+/// Called when a device fails, on some thread of the engine and with no lock held.
+pub type Notify = Box<dyn Fn(&DeviceNotice) + Send + Sync>;
+
 impl<S: Stages> Engine<S> {
-    /// Starts the threads: a pool of `config.cpu_threads`, one per device, one finisher.
-    pub fn new(config: &Config, stages: S, devices: Vec<S::Device>) -> Result<Self> {
-        let limits = core::Limits {
-            max_queued_jobs: config.max_queued_jobs,
-            devices: devices.len(),
-            jobs_per_device: config.jobs_per_device,
-        };
-        let (device_senders, receivers): (Vec<_>, Vec<_>) = devices.iter().map(|_| unbounded()).unzip();
-        let (finisher_sender, finisher) = unbounded();
+    /// Starts the threads: a pool of `config.cpu_threads`, two per device, a finisher, and one that gives memory back.
+    pub fn new(config: &Config, stages: S, devices: Vec<S::Device>, notify: Notify) -> Result<Self> {
+        let count = devices.len();
+        let (copy, uploads): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded()).unzip();
+        let (compute, kernels): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded()).unzip();
+        let (finish, finisher) = unbounded();
+        let (reclaimer, garbage) = Reclaimer::new();
+        let device_pools = if config.device_threads == 0 { Vec::new() } else { vec![config.device_threads; count] };
+        let device_pools: Result<Vec<_>> =
+            device_pools.into_iter().map(|size| CpuPool::new(size, "groth16-kern")).collect();
         let shared = Arc::new(Shared::new(
             stages,
-            Core::new(limits),
-            cpu_pool::CpuPool::new(config.cpu_threads)?,
-            device_senders,
-            finisher_sender,
+            Core::new(config.limits(count)),
+            (CpuPool::new(config.cpu_threads, "groth16-cpu")?, device_pools?),
+            Lanes { copy, compute, finish },
+            reclaimer,
             Budget::new("host", config.host_bytes_limit),
+            notify,
         ));
         let engine = Self { shared, threads: Mutex::new(Vec::new()) };
-        for (index, (device, tasks)) in devices.into_iter().zip(receivers).enumerate() {
-            engine.spawn(&format!("groth16-dev-{index}"), move |shared| shared.device_worker(index, device, &tasks))?;
+        engine.spawn("groth16-free", move |shared| shared.reclaimer.work(&garbage))?;
+        for (index, tasks) in uploads.into_iter().enumerate() {
+            engine.spawn(&format!("groth16-copy-{index}"), move |shared| shared.copy_worker(index, &tasks))?;
+        }
+        for (index, (device, tasks)) in devices.into_iter().zip(kernels).enumerate() {
+            engine
+                .spawn(&format!("groth16-dev-{index}"), move |shared| shared.compute_worker(index, device, &tasks))?;
         }
         engine.spawn("groth16-finish", move |shared| shared.finisher(&finisher))?;
         Ok(engine)
@@ -109,12 +142,14 @@ impl<S: Stages> Engine<S> {
 
     /// All metrics as Prometheus text.
     pub fn metrics(&self, pinned: &Budget) -> String {
-        metrics::prometheus(&self.usage(pinned), &self.shared.timeline.totals(), self.shared.now())
+        let devices = self.shared.devices();
+        metrics::prometheus(&self.usage(pinned), &devices, &self.shared.timeline.totals(), self.shared.now())
     }
 
-    /// What ran where.
-    pub fn timeline(&self) -> &Timeline {
-        &self.shared.timeline
+    /// What ran where, up to now.
+    pub fn record(&self) -> Record {
+        drop(self.shared.devices());
+        self.shared.timeline.record()
     }
 
     /// How many threads the CPU pool has.
@@ -144,7 +179,7 @@ impl<S: Stages> Drop for Engine<S> {
             // A worker catches what its stages do; a panic elsewhere must not spread into the host.
             let _ = thread.join();
         }
-        self.shared.pool.shut_down();
+        self.shared.end_pools();
     }
 }
 
@@ -184,10 +219,9 @@ pub struct Usage {
     pub host_bytes: (u64, u64),
     /// Page-locked memory.
     pub pinned_bytes: (u64, u64),
+    /// Memory that keys and jobs hold on all devices together.
+    pub device_bytes: u64,
 }
-
-type Tasks<S> = Receiver<Task<S>>;
-type TaskSender<S> = Sender<Task<S>>;
 
 /// The clock of an engine: nanoseconds since its creation.
 #[derive(Debug)]

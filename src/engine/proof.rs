@@ -5,10 +5,12 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use super::budget::Permit;
-use super::stages::{Stages, Stop};
+use super::core::{DeviceId, KeyId, Need};
+use super::stages::{Finished, Place, Stages, Stop};
 use crate::error::{Error, Result, Status, reserve};
 use crate::formats::proof::Proof;
 use crate::gpu::host::{self, Host};
+use crate::math::fr::Fr;
 use crate::math::g2::G2;
 use crate::math::ntt::Domain;
 use crate::math::quotient;
@@ -19,6 +21,7 @@ use crate::prover::key::ProvingKey;
 use crate::prover::split::SplitWitness;
 use crate::prover::verify;
 use crate::prover::witness::{Scalars, Witness};
+use crate::sync::Mutex;
 
 /// A proving key with what is derived from it once.
 #[derive(Debug)]
@@ -119,6 +122,14 @@ pub struct ProofScalars {
     self_check: bool,
 }
 
+/// What rows can be brought to a device from, as often as need be.
+pub enum KeptRows {
+    /// Evaluated again for a second attempt; the first finds them here.
+    Circuit(Arc<Circuit>, Mutex<Option<Rows>>),
+    /// The caller's, copied.
+    Given(Rows),
+}
+
 /// The stages on the CPU.
 #[derive(Debug, Default)]
 pub struct Groth16;
@@ -126,7 +137,8 @@ pub struct Groth16;
 impl Stages for Groth16 {
     type Input = ProofInput;
     type Scalars = ProofScalars;
-    type Evaluations = Rows;
+    type Rows = KeptRows;
+    type Uploaded = Rows;
     type Device = Host;
     type DeviceResult = DevicePoints;
     type G2Result = G2;
@@ -137,6 +149,11 @@ impl Stages for Groth16 {
         host_bytes(key.num_vars() as u64, input.key.domain.size() as u64)
     }
 
+    /// The CPU works in host memory.
+    fn need(&self, _: &ProofInput) -> Need {
+        Need::default()
+    }
+
     fn split(&self, input: &ProofInput) -> Result<ProofScalars> {
         let witness = Witness::read(&input.inputs, &input.aux)?;
         let split = SplitWitness::new(&input.key.key, witness.values())?;
@@ -144,20 +161,32 @@ impl Stages for Groth16 {
         Ok(ProofScalars { key: Arc::clone(&input.key), witness, split, blinding, self_check: input.self_check })
     }
 
-    fn evaluate(&self, input: ProofInput, scalars: &ProofScalars, stop: &Stop) -> Result<Rows> {
-        if stop.is_asked() {
-            return Err(stopped());
-        }
-        match &input.rows {
-            RowSource::Circuit(circuit) => evaluate_circuit(circuit, &input.key, &scalars.witness),
-            RowSource::Given { a, b, c } => read_rows(a, b, c),
+    fn evaluate(&self, input: ProofInput, scalars: &ProofScalars, stop: &Stop) -> Result<KeptRows> {
+        go_on(stop)?;
+        match input.rows {
+            RowSource::Circuit(circuit) => {
+                let rows = evaluate_circuit(&circuit, scalars)?;
+                Ok(KeptRows::Circuit(circuit, Mutex::new(Some(rows))))
+            }
+            RowSource::Given { a, b, c } => read_rows(&a, &b, &c).map(KeptRows::Given),
         }
     }
 
-    fn g2(&self, scalars: &ProofScalars, stop: &Stop) -> Result<G2> {
-        if stop.is_asked() {
-            return Err(stopped());
+    fn upload(&self, _: Place, scalars: &ProofScalars, rows: &KeptRows, stop: &Stop) -> Result<Rows> {
+        go_on(stop)?;
+        match rows {
+            KeptRows::Circuit(circuit, kept) => {
+                let first = kept.lock().take();
+                first.map_or_else(|| evaluate_circuit(circuit, scalars), Ok)
+            }
+            KeptRows::Given(rows) => Ok(Rows { a: copy(&rows.a)?, b: copy(&rows.b)? }),
         }
+    }
+
+    fn evict(&self, _: DeviceId, _: KeyId) {}
+
+    fn g2(&self, scalars: &ProofScalars, stop: &Stop) -> Result<G2> {
+        go_on(stop)?;
         host::msm_query(&scalars.key.key.b2.points, &scalars.split.b)
     }
 
@@ -166,21 +195,32 @@ impl Stages for Groth16 {
         device_stage::run(device, key, domain, &scalars.split, rows, || stop.is_asked())
     }
 
-    fn finish(&self, scalars: &ProofScalars, device: DevicePoints, g2: G2) -> Result<Proof> {
+    fn reset(&self, _: &mut Host) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(&self, scalars: &ProofScalars, device: DevicePoints, g2: G2) -> Result<Finished<Proof>> {
         let key = &scalars.key.key;
         let proof = epilogue::join(&key.vk, &scalars.blinding, &device, &g2);
         let inputs = &scalars.witness.values()[..key.num_inputs];
         if scalars.self_check && !verify::verify(&key.vk, inputs, &proof)? {
             let message = "the proof does not verify and is withheld: the key does not fit the rows, c was left empty \
                            and the witness is wrong, or this machine computed wrongly";
-            return Err(Error::new(Status::SelfCheck, message));
+            return Ok(Finished::Unsound(proof, Error::new(Status::SelfCheck, message)));
         }
-        Ok(proof)
+        Ok(Finished::Sound(proof))
     }
 }
 
-/// An upper bound of what a job of the CPU backend takes: the witness and its three splits, six vectors over the
-/// domain (A w, B w, C w, the quotient and its scratch), and two MSMs at a time, G1 and G2, as `math::msm` states
+fn copy(values: &[Fr]) -> Result<Zeroizing<Vec<Fr>>> {
+    let mut copy = Zeroizing::new(Vec::new());
+    reserve(&mut copy, values.len(), "the rows' evaluations")?;
+    copy.extend_from_slice(values);
+    Ok(copy)
+}
+
+/// An upper bound of what a job of the CPU backend takes: the witness and its three splits, eight vectors over the
+/// domain (A w and B w, kept and used, C w, the quotient and its scratch), and two MSMs at a time, G1 and G2, as `math::msm` states
 /// their needs.
 fn host_bytes(num_vars: u64, domain_size: u64) -> u64 {
     const SCALAR: u64 = 32;
@@ -188,16 +228,16 @@ fn host_bytes(num_vars: u64, domain_size: u64) -> u64 {
     let longest = num_vars.max(domain_size).min(1 << 21);
     let buckets = |most: u64, point: u64| (longest * 16 * point).min(most);
     let msms = 2 * 64 * longest + buckets(50 << 20, 96) + buckets(100 << 20, 192);
-    num_vars * (SCALAR + 3 * (SCALAR + 2 * INDEX)) + domain_size * 6 * SCALAR + msms
+    num_vars * (SCALAR + 3 * (SCALAR + 2 * INDEX)) + domain_size * 8 * SCALAR + msms
 }
 
-fn stopped() -> Error {
-    Error::new(Status::Cancelled, "stopped before the stage began")
+fn go_on(stop: &Stop) -> Result<()> {
+    if stop.is_asked() { Err(Error::new(Status::Cancelled, "stopped before the stage began")) } else { Ok(()) }
 }
 
-fn evaluate_circuit(circuit: &Circuit, key: &LoadedKey, witness: &Witness) -> Result<Rows> {
-    let values = witness.values();
-    let mut evaluations = circuit.evaluate_with_inputs(values, key.key.num_rows_added())?;
+fn evaluate_circuit(circuit: &Circuit, scalars: &ProofScalars) -> Result<Rows> {
+    let (values, added) = (scalars.witness.values(), scalars.key.key.num_rows_added());
+    let mut evaluations = circuit.evaluate_with_inputs(values, added)?;
     if let Some(row) = evaluations.first_unsatisfied() {
         return Err(unsatisfied(row));
     }

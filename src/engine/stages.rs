@@ -1,17 +1,30 @@
 //! What the engine asks of the work that it moves through its pipeline.
 
-use crate::error::Result;
+use super::core::{DeviceId, KeyId, Need};
+use crate::error::{Error, Result};
 use crate::sync::{AtomicBool, Ordering};
 
+/// What the last stage gives.
+#[derive(Debug)]
+pub enum Finished<T> {
+    /// A proof that may be given out.
+    Sound(T),
+    /// One that failed its self-check, and what to say of it.
+    Unsound(T, Error),
+}
+
 /// The stages of a job. The engine decides when and where each runs; the implementation says what it does. All
-/// stages are called on worker threads, a panic in one fails its job.
+/// stages are called on worker threads, a panic in one fails its job. `upload`, `run_device` and `finish` may be called a
+/// second time for a job, on another device, and `g2`, too; an error of the status `Device` asks for that.
 pub trait Stages: Send + Sync + 'static {
     /// What a job starts with; it may borrow memory of the caller, which is released when `evaluate` has consumed it.
     type Input: Send + 'static;
     /// Split scalars, owned: all that G2 and the device read of the witness.
     type Scalars: Send + Sync + 'static;
-    /// What is left to upload: the rows' evaluations.
-    type Evaluations: Send + 'static;
+    /// What the rows' evaluations can be uploaded from, also a second time.
+    type Rows: Send + Sync + 'static;
+    /// What was brought into the memory of a device for one job; frees that memory when dropped.
+    type Uploaded: Send + 'static;
     /// Where kernels run; one per device, used by one job at a time.
     type Device: Send + 'static;
     /// What the kernels give.
@@ -19,14 +32,21 @@ pub trait Stages: Send + Sync + 'static {
     /// What the G2 MSM gives.
     type G2Result: Send + 'static;
     /// A proof.
-    type Output: Clone + Send + 'static;
+    type Output: Clone + PartialEq + Send + 'static;
 
     /// An upper bound of the host memory that a job takes from start to end, in bytes.
     fn host_bytes(&self, input: &Self::Input) -> u64;
+    /// What the job takes of a device.
+    fn need(&self, input: &Self::Input) -> Need;
     /// Splits the scalars.
     fn split(&self, input: &Self::Input) -> Result<Self::Scalars>;
     /// Evaluates the rows. When this returns the caller's memory is read no more.
-    fn evaluate(&self, input: Self::Input, scalars: &Self::Scalars, stop: &Stop) -> Result<Self::Evaluations>;
+    fn evaluate(&self, input: Self::Input, scalars: &Self::Scalars, stop: &Stop) -> Result<Self::Rows>;
+    /// Brings a job, and its key where that is asked for, into the memory of a device: its copy lane, beside the kernels
+    /// of other jobs.
+    fn upload(&self, to: Place, scalars: &Self::Scalars, rows: &Self::Rows, stop: &Stop) -> Result<Self::Uploaded>;
+    /// Drops a key from the memory of a device; no job uses it there.
+    fn evict(&self, device: DeviceId, key: KeyId);
     /// The G2 MSM, on the CPU pool, beside everything that follows.
     fn g2(&self, scalars: &Self::Scalars, stop: &Stop) -> Result<Self::G2Result>;
     /// The kernels: the only stage that holds a device's compute lane.
@@ -34,11 +54,29 @@ pub trait Stages: Send + Sync + 'static {
         &self,
         device: &mut Self::Device,
         scalars: &Self::Scalars,
-        evaluations: Self::Evaluations,
+        uploaded: Self::Uploaded,
         stop: &Stop,
     ) -> Result<Self::DeviceResult>;
+    /// Gives a device that failed a new context; what lay in its memory is lost.
+    fn reset(&self, device: &mut Self::Device) -> Result<()>;
     /// Joins both into a proof and checks it.
-    fn finish(&self, scalars: &Self::Scalars, device: Self::DeviceResult, g2: Self::G2Result) -> Result<Self::Output>;
+    fn finish(
+        &self,
+        scalars: &Self::Scalars,
+        device: Self::DeviceResult,
+        g2: Self::G2Result,
+    ) -> Result<Finished<Self::Output>>;
+}
+
+/// Where an upload goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The device.
+    pub device: DeviceId,
+    /// Whether the key is not there yet.
+    pub load_key: bool,
+    /// Whether the key is not to stay: it is brought piece by piece while the kernels run.
+    pub streamed: bool,
 }
 
 /// Asks the running stages of one job to end early: they look between kernels and MSMs.

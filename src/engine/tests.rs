@@ -8,4 +8,6 @@ mod loom;
 #[cfg(not(loom))]
 mod proofs;
 #[cfg(not(loom))]
+mod simulated;
+#[cfg(not(loom))]
 mod threads;

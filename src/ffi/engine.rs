@@ -15,9 +15,9 @@ use super::library::groth16_status;
 use super::memory;
 use super::options::{choose, groth16_backend, groth16_g2_placement, groth16_log_level};
 use super::sized::{self, SizedStruct};
-use crate::engine::Engine;
 use crate::engine::config::Config;
 use crate::engine::proof::Groth16;
+use crate::engine::{DeviceNotice, Engine};
 use crate::error::{Error, Result, Status};
 use crate::gpu::host::Host;
 
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn groth16_engine_get_info(
             device_bytes_limit: engine.device_bytes_limit,
             host_bytes_used: usage.host_bytes.0,
             pinned_bytes_used: usage.pinned_bytes.0,
-            device_bytes_used: 0,
+            device_bytes_used: usage.device_bytes,
             queued_jobs: usage.queued_jobs as u64,
             running_jobs: usage.running_jobs as u64,
         };
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn groth16_engine_trace(engine: *const groth16_engine, pat
         memory::check_out(path.cast_mut(), "path")?;
         // SAFETY: by this function's contract; checked above.
         let path = unsafe { memory::path(path) };
-        let text = engine.engine.timeline().record().chrome_trace().to_string();
+        let text = engine.engine.record().chrome_trace().to_string();
         write_file(path, text.as_bytes())
             .map_err(|error| Error::new(Status::Io, format!("{}: {error}", path.display())))
     })
@@ -250,7 +250,7 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
     // The threads inherit the mask: the host's signals are the host's threads' business.
     let engine = {
         let _blocked = BlockedSignals::new();
-        Engine::new(&config, Groth16, vec![Host])?
+        Engine::new(&config, Groth16, vec![Host], Box::new(move |notice| tell(&logger, notice)))?
     };
     let jobs_per_device = config.jobs_per_device;
     let device_bytes_limit = options.map_or(0, |options| options.device_bytes_limit);
@@ -262,6 +262,21 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
     );
     logger.log(groth16_log_level::GROTH16_LOG_INFO, &text);
     Ok(groth16_engine { engine, logger, buffers, jobs_per_device, device_bytes_limit, tag: Tag::new() })
+}
+
+/// Logs that a device failed.
+fn tell(logger: &Logger, notice: &DeviceNotice) {
+    let device = notice.device;
+    match &notice.error {
+        None => {
+            let text = format!("device {device} failed and gets a new context");
+            logger.log(groth16_log_level::GROTH16_LOG_WARN, &text);
+        }
+        Some(error) => {
+            let text = format!("device {device} is used no more: {error}");
+            logger.log(groth16_log_level::GROTH16_LOG_ERROR, &text);
+        }
+    }
 }
 
 /// All signals of this thread, blocked until this is dropped.

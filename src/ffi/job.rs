@@ -54,7 +54,7 @@ pub struct groth16_scalars {
     pub count: usize,
 }
 
-/// Where a job is: see groth16_state_code. A job only moves down that list.
+/// Where a job is: see groth16_state_code. A job only moves down that list; one that is retried stays where it had come to.
 pub type groth16_state = i32;
 
 /// The values of groth16_state.
@@ -113,7 +113,8 @@ pub struct groth16_job_options {
     pub s: *const u8,
     /// GROTH16_SCALARS_...
     pub scalar_form: i32,
-    /// higher goes first; among equals, first in first out
+    /// higher goes first; among equals, first in first out. A job that has waited for 5 minutes gets one of any four
+    /// starts, oldest first, unless a job of INT32_MAX waits
     pub priority: i32,
     /// GROTH16_PROOF_...
     pub proof_format: i32,
@@ -426,7 +427,7 @@ fn fill_progress(report: &Report) -> groth16_progress {
         // The CPU is the only device of this build.
         device: -1,
         abc_released: report.evaluations_released.into(),
-        retries: 0,
+        retries: report.retries,
         queued_ns: report.queued,
         prepare_ns: report.prepare,
         device_ns: report.device_time,

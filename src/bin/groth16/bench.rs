@@ -40,11 +40,11 @@ pub fn run(options: &Bench, console: &Console) -> Result<u8> {
     let slots = usize::from(options.slots);
     let case = Case::new(options, slots, console)?;
     case.prove(1, slots, console)?;
-    let before = case.engine.timeline().record().spans.len();
+    let before = case.engine.record().spans.len();
     let begin = Instant::now();
     let latencies = case.prove(options.jobs, slots, console)?;
     let seconds = begin.elapsed().as_secs_f64();
-    let spans: Vec<Span> = case.engine.timeline().record().spans.into_iter().skip(before).collect();
+    let spans: Vec<Span> = case.engine.record().spans.into_iter().skip(before).collect();
     report(options, &case, seconds, latencies, &spans)?;
     Ok(0)
 }

@@ -40,7 +40,7 @@ pub fn at<T>(path: &Path, result: Result<T>) -> Result<T> {
 pub fn engine(threads: Threads, slots: usize, jobs: usize) -> Result<Engine<Groth16>> {
     let mut config = Config { jobs_per_device: slots, max_queued_jobs: jobs, ..Config::default() };
     config.cpu_threads = threads.threads.map_or(config.cpu_threads, usize::from);
-    Engine::new(&config, Groth16, vec![Host])
+    Engine::new(&config, Groth16, vec![Host], Box::new(|_| ()))
 }
 
 /// The circuit in an opened file.

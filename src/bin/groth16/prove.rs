@@ -130,6 +130,6 @@ fn prove(engine: &Engine<Groth16>, input: ProofInput, console: &Console) -> Resu
 /// Seconds of each stage of the only job.
 fn phases(engine: &Engine<Groth16>) -> Vec<(&'static str, f64)> {
     let seconds = |stage: Stage, nanos: u64| (STAGE_NAMES[stage.index()], nanos as f64 / 1e9);
-    let spans = engine.timeline().record().spans;
+    let spans = engine.record().spans;
     spans.iter().map(|span| seconds(span.stage, span.end.saturating_sub(span.start))).collect()
 }

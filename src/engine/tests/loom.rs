@@ -6,9 +6,9 @@ use loom::thread;
 
 use crate::engine::Clock;
 use crate::engine::budget::Budget;
-use crate::engine::core::{Action, Core, Event, Limits, Phase};
+use crate::engine::core::{Action, Core, DeviceId, Event, KeyId, Limits, Need, Phase};
 use crate::engine::job::{Job, Notice};
-use crate::engine::stages::{Stages, Stop};
+use crate::engine::stages::{Finished, Place, Stages, Stop};
 use crate::error::{Error, Result, Status};
 use crate::sync::{AtomicU32, Condvar, Mutex, Ordering};
 
@@ -18,7 +18,8 @@ struct Nothing;
 impl Stages for Nothing {
     type Input = ();
     type Scalars = ();
-    type Evaluations = ();
+    type Rows = ();
+    type Uploaded = ();
     type Device = ();
     type DeviceResult = ();
     type G2Result = ();
@@ -27,20 +28,30 @@ impl Stages for Nothing {
     fn host_bytes(&self, (): &()) -> u64 {
         0
     }
+    fn need(&self, (): &()) -> Need {
+        Need::default()
+    }
     fn split(&self, (): &()) -> Result<()> {
         Ok(())
     }
     fn evaluate(&self, (): (), (): &(), _: &Stop) -> Result<()> {
         Ok(())
     }
+    fn upload(&self, _: Place, (): &(), (): &(), _: &Stop) -> Result<()> {
+        Ok(())
+    }
+    fn evict(&self, _: DeviceId, _: KeyId) {}
     fn g2(&self, (): &(), _: &Stop) -> Result<()> {
         Ok(())
     }
     fn run_device(&self, (): &mut (), (): &(), (): (), _: &Stop) -> Result<()> {
         Ok(())
     }
-    fn finish(&self, (): &(), (): (), (): ()) -> Result<u32> {
-        Ok(0)
+    fn reset(&self, (): &mut ()) -> Result<()> {
+        Ok(())
+    }
+    fn finish(&self, (): &(), (): (), (): ()) -> Result<Finished<u32>> {
+        Ok(Finished::Sound(0))
     }
 }
 
@@ -96,7 +107,8 @@ fn whoever_frees_a_job_waits_for_its_observer() {
                 assert!(job.result().is_some());
             })
         });
-        job.enter(Phase::Finishing, Some(0), &Clock::start());
+        job.enter(Phase::Finishing, Some(0), 1);
+        job.reclaimed();
         job.complete(Err(Error::new(Status::Cancelled, "")));
         owners.into_iter().for_each(|owner| owner.join().unwrap());
     });
@@ -124,6 +136,7 @@ fn an_observer_that_frees_its_job_does_not_wait_for_itself() {
             move || {
                 job.release_evaluations();
                 job.complete(Ok(7));
+                job.reclaimed();
             }
         });
         job.wait_released();
@@ -137,7 +150,7 @@ fn a_report_never_goes_back_and_phases_may_come_late() {
         let (job, _) = observed();
         let late = thread::spawn({
             let job = Arc::clone(&job);
-            move || job.enter(Phase::OnDevice, Some(0), &Clock::start())
+            move || job.enter(Phase::OnDevice, Some(0), 1)
         });
         let reader = thread::spawn({
             let job = Arc::clone(&job);
@@ -190,10 +203,11 @@ struct Driven {
 impl Driven {
     /// Job 1 with its kernels and its G2 MSM running.
     fn running() -> Arc<Self> {
-        let mut core = Core::new(Limits { max_queued_jobs: 4, devices: 1, jobs_per_device: 2 });
-        core.step(Event::Submit { job: 1, priority: 0 });
-        core.step(Event::ScalarsSplit { job: 1 });
-        let actions = core.step(Event::Prepared { job: 1, result: Ok(()) });
+        let mut core = Core::new(Limits::new(4, 1, 2, 1));
+        core.step(Event::Submit { job: 1, priority: 0, need: Need::default() }, 1);
+        core.step(Event::ScalarsSplit { job: 1 }, 2);
+        core.step(Event::Prepared { job: 1, result: Ok(()) }, 3);
+        let actions = core.step(Event::Uploaded { job: 1, result: Ok(()) }, 4);
         assert!(actions.iter().any(|action| matches!(action, Action::RunDevice { job: 1, .. })));
         Arc::new(Self {
             state: Mutex::new((core, 0)),
@@ -205,14 +219,14 @@ impl Driven {
 
     fn dispatch(&self, event: Event) {
         let mut state = self.state.lock();
-        let actions = state.0.step(event);
+        let actions = state.0.step(event, 5);
         state.1 += actions.iter().filter(|action| matches!(action, Action::Complete { .. })).count();
         drop(state);
         for action in actions {
             match action {
                 Action::Finish { job } => {
                     self.finishing.fetch_add(1, Ordering::Relaxed);
-                    self.dispatch(Event::Finished { job, result: Ok(()) });
+                    self.dispatch(Event::Finished { job, result: Ok(()), repeated: false });
                 }
                 Action::Complete { .. } => {
                     self.completed.fetch_add(1, Ordering::Relaxed);

@@ -56,7 +56,7 @@ fn prove(engine: &Engine<Groth16>, case: &Case, key: ProvingKey, self_check: boo
 }
 
 fn engine() -> Engine<Groth16> {
-    Engine::new(&Config { cpu_threads: 2, ..Config::default() }, Groth16, vec![Host]).unwrap()
+    Engine::new(&Config { cpu_threads: 2, ..Config::default() }, Groth16, vec![Host], Box::new(|_| ())).unwrap()
 }
 
 /// Replaces points at the given places by infinity.
@@ -128,7 +128,7 @@ fn a_key_that_was_damaged_in_memory_gives_no_proof() {
 fn memory_is_a_budget() {
     let case = case(30, 2);
     let config = Config { cpu_threads: 1, host_bytes_limit: 1000, ..Config::default() };
-    let small = Engine::new(&config, Groth16, vec![Host]).unwrap();
+    let small = Engine::new(&config, Groth16, vec![Host], Box::new(|_| ())).unwrap();
     let error = prove(&small, &case, case.key.clone(), true).unwrap_err();
     assert_eq!(error.status(), Status::NoMemory);
     assert!(error.message().contains("the limit is 1000"), "{error}");
@@ -165,7 +165,7 @@ fn metrics_and_trace_tell_what_ran() {
     ] {
         assert!(text.lines().any(|l| l == line), "{line} is not in\n{text}");
     }
-    let trace = engine.timeline().record().chrome_trace();
+    let trace = engine.record().chrome_trace();
     let events = trace["traceEvents"].as_array().unwrap();
     let device = events.iter().filter(|e| e["ph"] == "X");
     assert_eq!(device.count(), 3);

@@ -7,9 +7,9 @@ use crossbeam_channel::unbounded;
 
 use crate::engine::Engine;
 use crate::engine::config::Config;
-use crate::engine::core::Phase;
+use crate::engine::core::{DeviceId, KeyId, Need, Phase};
 use crate::engine::job::Notice;
-use crate::engine::stages::{Stages, Stop};
+use crate::engine::stages::{Finished, Place, Stages, Stop};
 use crate::error::{Error, Result, Status};
 use crate::sync::{AtomicU32, Ordering};
 
@@ -24,6 +24,7 @@ struct Script {
 
 #[derive(Default)]
 struct Scripted {
+    resets: AtomicU32,
     on_device: AtomicU32,
 }
 
@@ -40,7 +41,8 @@ impl Script {
 impl Stages for Scripted {
     type Input = Script;
     type Scalars = Script;
-    type Evaluations = ();
+    type Rows = ();
+    type Uploaded = ();
     type Device = ();
     type DeviceResult = u32;
     type G2Result = u32;
@@ -49,12 +51,19 @@ impl Stages for Scripted {
     fn host_bytes(&self, _: &Script) -> u64 {
         1
     }
+    fn need(&self, _: &Script) -> Need {
+        Need::default()
+    }
     fn split(&self, input: &Script) -> Result<Script> {
         input.stage("split").map(|()| input.clone())
     }
     fn evaluate(&self, input: Script, _: &Script, _: &Stop) -> Result<()> {
         input.stage("evaluate")
     }
+    fn upload(&self, _: Place, script: &Script, (): &(), _: &Stop) -> Result<()> {
+        script.stage("upload")
+    }
+    fn evict(&self, _: DeviceId, _: KeyId) {}
     fn g2(&self, script: &Script, _: &Stop) -> Result<u32> {
         std::thread::sleep(script.g2);
         script.stage("g2").map(|()| script.number)
@@ -65,15 +74,19 @@ impl Stages for Scripted {
         self.on_device.fetch_sub(1, Ordering::SeqCst);
         script.stage("device").map(|()| script.number)
     }
-    fn finish(&self, script: &Script, device: u32, g2: u32) -> Result<u32> {
+    fn reset(&self, (): &mut ()) -> Result<()> {
+        self.resets.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+    fn finish(&self, script: &Script, device: u32, g2: u32) -> Result<Finished<u32>> {
         assert_eq!((device, g2), (script.number, script.number));
-        script.stage("finish").map(|()| script.number)
+        script.stage("finish").map(|()| Finished::Sound(script.number))
     }
 }
 
 fn engine(cpu_threads: usize) -> Engine<Scripted> {
-    let config = Config { cpu_threads, jobs_per_device: 2, max_queued_jobs: 1000, host_bytes_limit: 0 };
-    Engine::new(&config, Scripted::default(), vec![()]).unwrap()
+    let config = Config { cpu_threads, max_queued_jobs: 1000, ..Config::default() };
+    Engine::new(&config, Scripted::default(), vec![()], Box::new(|_| ())).unwrap()
 }
 
 #[test]
@@ -102,7 +115,7 @@ fn every_job_gets_its_own_result_and_one_terminal_notice() {
 #[test]
 fn a_failure_or_panic_in_any_stage_fails_its_job_alone() {
     let engine = engine(2);
-    for stage in ["split", "evaluate", "g2", "device", "finish", "panic"] {
+    for stage in ["split", "evaluate", "upload", "g2", "device", "finish", "panic"] {
         let bad = engine.create(Script { fail: Some(stage), ..Script::default() }, None);
         let good = engine.create(Script { number: 7, ..Script::default() }, None);
         engine.submit(&bad, 0).unwrap();
