@@ -115,7 +115,9 @@ impl Device {
         if self.limit == 0 || self.bytes().saturating_add(wanted) <= self.limit {
             return Some(Fit { level, evict: Vec::new(), streamed });
         }
-        let mut unused: Vec<_> = self.keys.iter().filter(|(id, key)| key.users == 0 && **id != need.key).collect();
+        // A key that the job could use where it is stays, unless it leaves the job no room at all.
+        let mut unused: Vec<_> =
+            self.keys.iter().filter(|(id, key)| key.users == 0 && (streamed || **id != need.key)).collect();
         unused.sort_by_key(|(_, key)| key.last_use);
         let mut missing = self.bytes().saturating_add(wanted) - self.limit;
         let mut evict = Vec::new();
