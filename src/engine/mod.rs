@@ -8,6 +8,7 @@ pub mod config;
 pub mod core;
 mod cpu_pool;
 pub mod job;
+pub mod memory;
 pub mod metrics;
 pub mod proof;
 mod reclaim;

@@ -56,7 +56,8 @@ pub struct groth16_engine_options {
     /// beyond it GROTH16_E_QUEUE_FULL; default 64
     pub max_queued_jobs: u64,
     /// memory that keys and jobs may take; a job that does not fit beside what is in use is GROTH16_E_QUEUE_FULL, one
-    /// that never fits GROTH16_E_NO_MEMORY; 0: no limit
+    /// that never fits GROTH16_E_NO_MEMORY; default: nine tenths of what is free at creation, limits of control groups
+    /// included
     pub host_bytes_limit: u64,
     /// memory that buffers may take; 0: no limit
     pub pinned_bytes_limit: u64,
@@ -239,7 +240,8 @@ fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
-    let mut config = Config::default();
+    let free = crate::engine::memory::available_bytes().unwrap_or(0);
+    let mut config = Config { host_bytes_limit: free / 10 * 9, ..Config::default() };
     let mut logger = Logger::new(None, std::ptr::null_mut(), 0);
     if let Some(options) = options {
         configure(&mut config, options)?;
@@ -325,7 +327,10 @@ fn configure(config: &mut Config, options: &groth16_engine_options) -> Result<()
     if options.reserved != 0 {
         return Err(Error::new(Status::Unsupported, "reserved is not zero"));
     }
-    config.host_bytes_limit = options.host_bytes_limit;
+    if options.host_bytes_limit > 0 {
+        config.host_bytes_limit = options.host_bytes_limit;
+    }
+    config.device_bytes_limit = options.device_bytes_limit;
     config.cpu_threads = pick(options.cpu_threads, config.cpu_threads, Config::MAX_CPU_THREADS, "cpu_threads")?;
     config.jobs_per_device =
         pick(options.jobs_per_device, config.jobs_per_device, Config::MAX_JOBS_PER_DEVICE, "jobs_per_device")?;

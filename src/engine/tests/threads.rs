@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::unbounded;
 
-use crate::engine::Engine;
 use crate::engine::config::Config;
 use crate::engine::core::{DeviceId, KeyId, Need, Phase};
 use crate::engine::job::Notice;
 use crate::engine::stages::{Finished, Place, Stages, Stop};
+use crate::engine::{DeviceNotice, Engine};
 use crate::error::{Error, Result, Status};
 use crate::sync::{AtomicU32, Ordering};
 
@@ -20,10 +20,15 @@ struct Script {
     g2: Duration,
     device: Duration,
     fail: Option<&'static str>,
+    /// The first attempt of this stage fails as a device does, or as a self-check.
+    fail_once: Option<&'static str>,
+    attempts: Arc<AtomicU32>,
 }
 
 #[derive(Default)]
 struct Scripted {
+    /// Several devices share the counter of jobs.
+    shared: bool,
     resets: AtomicU32,
     on_device: AtomicU32,
 }
@@ -35,6 +40,11 @@ impl Script {
             Some(fail) if fail == name => Err(Error::new(Status::Unsatisfied, name)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether this attempt is the one that fails.
+    fn fails_now(&self, name: &str) -> bool {
+        self.fail_once == Some(name) && self.attempts.fetch_add(1, Ordering::SeqCst) == 0
     }
 }
 
@@ -69,9 +79,13 @@ impl Stages for Scripted {
         script.stage("g2").map(|()| script.number)
     }
     fn run_device(&self, (): &mut (), script: &Script, (): (), _: &Stop) -> Result<u32> {
-        assert_eq!(self.on_device.fetch_add(1, Ordering::SeqCst), 0, "two jobs on one device");
+        let before = self.on_device.fetch_add(1, Ordering::SeqCst);
+        assert!(before == 0 || self.shared, "two jobs on one device");
         std::thread::sleep(script.device);
         self.on_device.fetch_sub(1, Ordering::SeqCst);
+        if script.fails_now("device") {
+            return Err(Error::new(Status::Device, "scripted"));
+        }
         script.stage("device").map(|()| script.number)
     }
     fn reset(&self, (): &mut ()) -> Result<()> {
@@ -80,6 +94,9 @@ impl Stages for Scripted {
     }
     fn finish(&self, script: &Script, device: u32, g2: u32) -> Result<Finished<u32>> {
         assert_eq!((device, g2), (script.number, script.number));
+        if script.fails_now("finish") {
+            return Ok(Finished::Unsound(script.number + 1, Error::new(Status::SelfCheck, "scripted")));
+        }
         script.stage("finish").map(|()| Finished::Sound(script.number))
     }
 }
@@ -189,4 +206,89 @@ fn an_observer_may_read_the_result_and_does_not_wait_for_itself() {
     engine.submit(&job, 0).unwrap();
     assert_eq!(receiver.recv_timeout(Duration::from_secs(20)).unwrap().unwrap().unwrap(), 3);
     job.wait_released();
+}
+
+#[test]
+fn a_device_error_or_a_failed_self_check_is_cured_by_a_second_attempt() {
+    let notices = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&notices);
+    let notify = Box::new(move |notice: &DeviceNotice| {
+        assert!(notice.error.is_none());
+        counter.fetch_add(1, Ordering::SeqCst);
+    });
+    let engine = Engine::new(&Config { cpu_threads: 2, ..Config::default() }, Scripted::default(), vec![()], notify);
+    let engine = engine.unwrap();
+    for stage in ["device", "finish"] {
+        let job = engine.create(Script { number: 5, fail_once: Some(stage), ..Script::default() }, None);
+        engine.submit(&job, 0).unwrap();
+        assert!(job.wait(Some(Instant::now() + Duration::from_secs(20))));
+        assert_eq!(job.result().unwrap().unwrap(), 5, "{stage}");
+        assert_eq!(engine.jobs().report(&job).retries, 1);
+    }
+    drop(engine);
+    assert_eq!(notices.load(Ordering::SeqCst), 2, "each fault gives the device a new context");
+}
+
+/// Jobs from several threads with faults, cancels and budgets near their end, while others are freed.
+#[test]
+fn a_storm_ends_each_job_once_and_gives_all_memory_back() {
+    let config = Config { cpu_threads: 2, max_queued_jobs: 6, host_bytes_limit: 9, g2_lanes: 2, ..Config::default() };
+    let notify = || Box::new(|_: &DeviceNotice| ());
+    let engine =
+        Engine::new(&config, Scripted { shared: true, ..Scripted::default() }, vec![(), ()], notify()).unwrap();
+    let jobs_each = if std::env::var_os("GROTH16_SOAK").is_some() { 2500 } else { 250 };
+    let storm = |thread: u32| {
+        let mut state = u64::from(thread);
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % bound
+        };
+        let (mut counters, mut held) = (Vec::new(), std::collections::VecDeque::new());
+        while counters.len() < jobs_each {
+            let script = Script {
+                number: counters.len() as u32,
+                device: Duration::from_micros(below(200)),
+                g2: Duration::from_micros(below(300)),
+                fail: (below(8) == 0)
+                    .then(|| ["split", "evaluate", "upload", "g2", "device", "finish"][below(6) as usize]),
+                fail_once: (below(40) == 0).then(|| ["device", "finish"][below(2) as usize]),
+                ..Script::default()
+            };
+            let terminal = Arc::new(AtomicU32::new(0));
+            let counter = Arc::clone(&terminal);
+            let observer = Box::new(move |notice| {
+                counter.fetch_add(u32::from(notice == Notice::Terminal), Ordering::SeqCst);
+            });
+            let job = engine.create(script, Some(observer));
+            match engine.submit(&job, below(3) as i32) {
+                Ok(()) => counters.push(terminal),
+                Err(error) if error.status() == Status::QueueFull => {
+                    std::thread::sleep(Duration::from_micros(50));
+                    continue;
+                }
+                // Every device may be out by now: then that is the answer.
+                Err(error) => {
+                    assert_eq!(error.status(), Status::Device, "{error}");
+                    break;
+                }
+            }
+            if below(5) == 0 {
+                engine.jobs().cancel(&job);
+            }
+            held.push_back(job);
+            // The oldest handle goes, in whatever state its job is.
+            if held.len() > 4 {
+                held.pop_front();
+            }
+        }
+        counters
+    };
+    let counters: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|thread| scope.spawn(move || storm(thread))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let budget = Arc::clone(engine.host_budget());
+    drop(engine);
+    assert!(counters.iter().all(|terminal| terminal.load(Ordering::SeqCst) == 1));
+    assert_eq!(budget.used(), 0);
 }
