@@ -29,11 +29,16 @@ impl Budget {
         *self.used.lock()
     }
 
+    /// Whether so many bytes are more than the limit.
+    pub fn can_never(&self, bytes: u64) -> bool {
+        self.limit > 0 && bytes > self.limit
+    }
+
     /// Takes `bytes` for `what`. `Status::NoMemory`, with the numbers, if they can never fit; `busy` (such as
     /// `Status::QueueFull`) if they do not fit beside what others hold now.
     pub fn take(self: &Arc<Self>, bytes: u64, what: &str, busy: Status) -> Result<Permit> {
         let no_limit = self.limit == 0;
-        if !no_limit && bytes > self.limit {
+        if self.can_never(bytes) {
             let message = format!("{what} needs {bytes} bytes of {} memory, the limit is {}", self.name, self.limit);
             return Err(Error::new(Status::NoMemory, message));
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::budget::Budget;
+use super::budget::{Budget, Permit};
 use super::core::{Action, Core, DeviceId, DeviceStatus, Event, JobId, KeyId, Nanos, Phase};
 use super::cpu_pool::CpuPool;
 use super::job::{Hand, Job, Observer};
@@ -17,7 +17,7 @@ use crate::sync::{AtomicU32, AtomicU64, Condvar, Mutex, Ordering};
 
 /// What all threads of an engine share.
 pub(super) struct Shared<S: Stages> {
-    stages: S,
+    pub(super) stages: S,
     pub(super) pool: CpuPool,
     /// Pools of devices that compute on the CPU and do not share the one above.
     device_pools: Vec<CpuPool>,
@@ -104,16 +104,34 @@ impl<S: Stages> Shared<S> {
         queued
     }
 
-    /// Memory that ended jobs are still giving back counts as free: it is waited for, which takes moments.
     fn take_memory(&self, job: &Job<S>) -> Result<()> {
-        let bytes = job.hand.lock().input.as_ref().map_or(0, |input| self.stages.host_bytes(input));
-        let take = || self.host.take(bytes, "the job", Status::QueueFull);
-        let permit = match take() {
-            Err(error) if error.status() == Status::QueueFull && self.reclaimer.wait() => take(),
-            other => other,
+        let (bytes, key) = {
+            let hand = job.hand.lock();
+            let input = hand.input.as_ref();
+            input.map_or((0, 0), |input| (self.stages.host_bytes(input), self.stages.need(input).key))
         };
-        job.hand.lock().permit = Some(permit?);
+        let permit = self.take_host(bytes, "the job", Status::QueueFull, key)?;
+        job.hand.lock().permit = Some(permit);
         Ok(())
+    }
+
+    /// Leave to take host memory. What ended jobs are still giving back counts as free: it is waited for, which takes
+    /// moments. Then keys that nobody uses leave, oldest first, but for `key`.
+    pub(super) fn take_host(&self, bytes: u64, what: &str, busy: Status, key: KeyId) -> Result<Permit> {
+        loop {
+            let error = match self.host.take(bytes, what, busy) {
+                Ok(permit) => return Ok(permit),
+                Err(error) => error,
+            };
+            if self.host.can_never(bytes) {
+                return Err(error);
+            }
+            if self.reclaimer.wait() {
+                continue;
+            }
+            let Some(old) = self.state.lock().core.drop_oldest_key(key) else { return Err(error) };
+            self.reclaimer.hand_in(self.stages.drop_key(old));
+        }
     }
 
     fn queue(self: &Arc<Self>, job: &Arc<Job<S>>, priority: i32) -> Result<()> {
@@ -194,6 +212,7 @@ impl<S: Stages> Shared<S> {
                 (Action::RunDevice { device, .. }, Some(job)) => {
                     drop(self.lanes.compute[device].send(DeviceTask::Run(job)));
                 }
+                (Action::FetchKey { key }, _) => drop(self.lanes.keys.send(Some(key))),
                 (Action::ResetDevice { device }, _) => drop(self.lanes.compute[device].send(DeviceTask::Reset)),
                 (Action::DeviceOut { device, error }, _) => (self.notify)(&DeviceNotice { device, error: Some(error) }),
                 (Action::Finish { .. }, Some(job)) => drop(self.lanes.finish.send(Task::Run(job))),
@@ -333,6 +352,15 @@ impl<S: Stages> Shared<S> {
         self.dispatch(Event::DeviceReset { device: index, result });
     }
 
+    /// The thread that reads keys again.
+    pub(super) fn key_reader(self: &Arc<Self>, keys: &super::Receiver<Option<KeyId>>) {
+        while let Ok(Some(key)) = keys.recv() {
+            let room = |bytes| self.take_host(bytes, "the key", Status::QueueFull, key);
+            let result = guarded("reading a key", || self.pool.install(|| self.stages.fetch_key(key, &room)));
+            self.dispatch(Event::KeyFetched { key, result });
+        }
+    }
+
     pub(super) fn finisher(self: &Arc<Self>, tasks: &super::Receiver<Task<S>>) {
         loop {
             match tasks.recv() {
@@ -404,6 +432,7 @@ impl<S: Stages> Shared<S> {
             drop(lane.send(DeviceTask::End));
         }
         drop(self.lanes.finish.send(Task::End));
+        let _ = self.lanes.keys.send(None);
         self.reclaimer.end();
     }
 

@@ -69,18 +69,22 @@ struct Lanes<S: Stages> {
     copy: Vec<Sender<DeviceTask<S>>>,
     compute: Vec<Sender<DeviceTask<S>>>,
     finish: Sender<Task<S>>,
+    /// Keys to be read again; `None` ends the thread.
+    keys: Sender<Option<KeyId>>,
 }
 
 /// Called when a device fails, on some thread of the engine and with no lock held.
 pub type Notify = Box<dyn Fn(&DeviceNotice) + Send + Sync>;
 
 impl<S: Stages> Engine<S> {
-    /// Starts the threads: a pool of `config.cpu_threads`, two per device, a finisher, and one that gives memory back.
+    /// Starts the threads: a pool of `config.cpu_threads`, two per device, a finisher, one that reads keys
+    /// again, and one that gives memory back.
     pub fn new(config: &Config, stages: S, devices: Vec<S::Device>, notify: Notify) -> Result<Self> {
         let count = devices.len();
         let (copy, uploads): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded()).unzip();
         let (compute, kernels): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded()).unzip();
         let (finish, finisher) = unbounded();
+        let (keys, wanted_keys) = unbounded();
         let (reclaimer, garbage) = Reclaimer::new();
         let device_pools = if config.device_threads == 0 { Vec::new() } else { vec![config.device_threads; count] };
         let device_pools: Result<Vec<_>> =
@@ -89,7 +93,7 @@ impl<S: Stages> Engine<S> {
             stages,
             Core::new(config.limits(count)),
             (CpuPool::new(config.cpu_threads, "groth16-cpu")?, device_pools?),
-            Lanes { copy, compute, finish },
+            Lanes { copy, compute, finish, keys },
             reclaimer,
             Budget::new("host", config.host_bytes_limit),
             notify,
@@ -103,6 +107,7 @@ impl<S: Stages> Engine<S> {
             engine
                 .spawn(&format!("groth16-dev-{index}"), move |shared| shared.compute_worker(index, device, &tasks))?;
         }
+        engine.spawn("groth16-keys", move |shared| shared.key_reader(&wanted_keys))?;
         engine.spawn("groth16-finish", move |shared| shared.finisher(&finisher))?;
         Ok(engine)
     }

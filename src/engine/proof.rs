@@ -1,11 +1,14 @@
 //! The stages of a Groth16 proof, as the engine runs them.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Weak};
 
 use zeroize::Zeroizing;
 
+use super::Engine;
 use super::budget::Permit;
-use super::core::{DeviceId, KeyId, Need};
+use super::core::{DeviceId, Event, KeyId, Need};
 use super::stages::{Finished, Place, Stages, Stop};
 use crate::error::{Error, Result, Status, reserve};
 use crate::formats::proof::Proof;
@@ -21,30 +24,101 @@ use crate::prover::key::ProvingKey;
 use crate::prover::split::SplitWitness;
 use crate::prover::verify;
 use crate::prover::witness::{Scalars, Witness};
-use crate::sync::Mutex;
+use crate::sync::{AtomicU64, Mutex, Ordering};
 
-/// A proving key with what is derived from it once.
-#[derive(Debug)]
+/// Reads a key again, the same points as before.
+pub type Reload = Box<dyn Fn() -> Result<ProvingKey> + Send + Sync>;
+
+/// A proving key with what is derived from it once. Its points are in memory while a job uses it; else they may be on disk
+/// only.
 pub struct LoadedKey {
-    /// The key.
-    pub key: ProvingKey,
+    id: KeyId,
+    /// The key without its points.
+    pub shape: ProvingKey,
     /// Its evaluation domain.
     pub domain: Domain,
-    permit: Permit,
+    points: Mutex<Option<Points>>,
+    point_bytes: u64,
+    reload: Option<Reload>,
+    domain_permit: Permit,
+    /// Tells the engine, if it is still there, that the key is gone.
+    freed: Box<dyn Fn(KeyId) + Send + Sync>,
+}
+
+/// Declared in the order in which they are given back.
+struct Points {
+    key: Arc<ProvingKey>,
+    _permit: Permit,
+}
+
+impl fmt::Debug for LoadedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadedKey").field("id", &self.id).field("shape", &self.shape).finish_non_exhaustive()
+    }
 }
 
 impl LoadedKey {
-    /// Derives the domain. `permit` holds the bytes of both.
-    pub fn new(key: ProvingKey, permit: Permit) -> Result<Self> {
-        let domain = Domain::new(key.log_domain, key.root_generator)?;
-        Ok(Self { key, domain, permit })
+    /// Host memory that the key takes with its points, in bytes.
+    pub fn host_bytes(&self) -> u64 {
+        self.point_bytes + self.domain_permit.bytes()
     }
 
-    /// Host memory that the key holds, in bytes.
-    pub fn host_bytes(&self) -> u64 {
-        self.permit.bytes()
+    /// Whether the points are in memory.
+    pub fn is_in_memory(&self) -> bool {
+        self.points.lock().is_some()
+    }
+
+    /// The key with its points; an error if no job holds it there.
+    fn with_points(&self) -> Result<Arc<ProvingKey>> {
+        let points = self.points.lock().as_ref().map(|points| Arc::clone(&points.key));
+        points.ok_or_else(|| Error::internal("a job started before its key was in memory"))
     }
 }
+
+impl Drop for LoadedKey {
+    fn drop(&mut self) {
+        (self.freed)(self.id);
+    }
+}
+
+impl Engine<Groth16> {
+    /// Loads a key whose points take `point_bytes`: `read` gives it, on the engine's threads, and, if it can be read again
+    /// when it had to leave host memory, how. `NoMemory` where it does not fit beside what is in use.
+    pub fn load_key(
+        &self,
+        point_bytes: u64,
+        read: impl FnOnce() -> Result<(ProvingKey, Option<Reload>)> + Send,
+    ) -> Result<Arc<LoadedKey>> {
+        let permit = self.shared.take_host(point_bytes, "the key", Status::NoMemory, 0)?;
+        let (key, reload) = self.install(read)?;
+        let domain_bytes = DOMAIN_ELEMENT_BYTES << key.log_domain;
+        let domain_permit = self.shared.take_host(domain_bytes, "the key's domain", Status::NoMemory, 0)?;
+        let domain = self.install(|| Domain::new(key.log_domain, key.root_generator))?;
+        let (shared, has_file) = (Arc::downgrade(&self.shared), reload.is_some());
+        let freed = Box::new(move |id| {
+            if let Some(shared) = shared.upgrade() {
+                shared.stages.keys.lock().remove(&id);
+                shared.dispatch(Event::KeyFreed { key: id });
+            }
+        });
+        let loaded = Arc::new(LoadedKey {
+            id: self.shared.stages.next_key.fetch_add(1, Ordering::Relaxed) + 1,
+            shape: key.without_points(),
+            domain,
+            points: Mutex::new(Some(Points { key: Arc::new(key), _permit: permit })),
+            point_bytes,
+            reload,
+            domain_permit,
+            freed,
+        });
+        self.shared.stages.keys.lock().insert(loaded.id, Arc::downgrade(&loaded));
+        self.shared.dispatch(Event::KeyLoaded { key: loaded.id, has_file });
+        Ok(loaded)
+    }
+}
+
+/// Twiddle factors, of each element of a domain.
+const DOMAIN_ELEMENT_BYTES: u64 = 32;
 
 /// Where the rows' evaluations come from.
 pub enum RowSource {
@@ -80,7 +154,7 @@ pub struct ProofInput {
 impl ProofInput {
     /// Checks all sizes against the key and the circuit: what `start` answers at once.
     pub fn check_sizes(&self) -> Result<()> {
-        let key = &self.key.key;
+        let key = &self.key.shape;
         check_count("inputs", self.inputs.len(), key.num_inputs)?;
         check_count("aux", self.aux.len(), key.num_aux)?;
         match &self.rows {
@@ -115,7 +189,8 @@ fn check_count(name: &str, got: usize, wanted: usize) -> Result<()> {
 
 /// What G2, the device and the epilogue read of a job; owned by it.
 pub struct ProofScalars {
-    key: Arc<LoadedKey>,
+    loaded: Arc<LoadedKey>,
+    key: Arc<ProvingKey>,
     witness: Witness,
     split: SplitWitness,
     blinding: Blinding,
@@ -132,7 +207,16 @@ pub enum KeptRows {
 
 /// The stages on the CPU.
 #[derive(Debug, Default)]
-pub struct Groth16;
+pub struct Groth16 {
+    keys: Mutex<BTreeMap<KeyId, Weak<LoadedKey>>>,
+    next_key: AtomicU64,
+}
+
+impl Groth16 {
+    fn key(&self, id: KeyId) -> Option<Arc<LoadedKey>> {
+        self.keys.lock().get(&id).and_then(Weak::upgrade)
+    }
+}
 
 impl Stages for Groth16 {
     type Input = ProofInput;
@@ -145,20 +229,36 @@ impl Stages for Groth16 {
     type Output = Proof;
 
     fn host_bytes(&self, input: &ProofInput) -> u64 {
-        let key = &input.key.key;
+        let key = &input.key.shape;
         host_bytes(key.num_vars() as u64, input.key.domain.size() as u64)
     }
 
     /// The CPU works in host memory.
-    fn need(&self, _: &ProofInput) -> Need {
-        Need::default()
+    fn need(&self, input: &ProofInput) -> Need {
+        Need { key: input.key.id, ..Need::default() }
+    }
+
+    fn fetch_key(&self, id: KeyId, room: &dyn Fn(u64) -> Result<Permit>) -> Result<()> {
+        let loaded = self.key(id).ok_or_else(|| Error::internal(format!("key {id} is wanted and gone")))?;
+        let reload = loaded.reload.as_ref().ok_or_else(|| Error::internal(format!("key {id} has no file")))?;
+        let permit = room(loaded.point_bytes)?;
+        // Whatever is wrong with the file now was not when the key was loaded.
+        let key =
+            reload().map_err(|e| Error::new(Status::Io, format!("the key cannot be read again: {}", e.message())))?;
+        *loaded.points.lock() = Some(Points { key: Arc::new(key), _permit: permit });
+        Ok(())
+    }
+
+    fn drop_key(&self, id: KeyId) -> Box<dyn Send> {
+        Box::new(self.key(id).and_then(|loaded| loaded.points.lock().take()))
     }
 
     fn split(&self, input: &ProofInput) -> Result<ProofScalars> {
         let witness = Witness::read(&input.inputs, &input.aux)?;
-        let split = SplitWitness::new(&input.key.key, witness.values())?;
-        let blinding = input.blinding.clone();
-        Ok(ProofScalars { key: Arc::clone(&input.key), witness, split, blinding, self_check: input.self_check })
+        let key = input.key.with_points()?;
+        let split = SplitWitness::new(&key, witness.values())?;
+        let (loaded, blinding) = (Arc::clone(&input.key), input.blinding.clone());
+        Ok(ProofScalars { loaded, key, witness, split, blinding, self_check: input.self_check })
     }
 
     fn evaluate(&self, input: ProofInput, scalars: &ProofScalars, stop: &Stop) -> Result<KeptRows> {
@@ -187,11 +287,11 @@ impl Stages for Groth16 {
 
     fn g2(&self, scalars: &ProofScalars, stop: &Stop) -> Result<G2> {
         go_on(stop)?;
-        host::msm_query(&scalars.key.key.b2.points, &scalars.split.b)
+        host::msm_query(&scalars.key.b2.points, &scalars.split.b)
     }
 
     fn run_device(&self, device: &mut Host, scalars: &ProofScalars, rows: Rows, stop: &Stop) -> Result<DevicePoints> {
-        let LoadedKey { key, domain, .. } = &*scalars.key;
+        let (key, domain) = (&scalars.key, &scalars.loaded.domain);
         device_stage::run(device, key, domain, &scalars.split, rows, || stop.is_asked())
     }
 
@@ -200,7 +300,7 @@ impl Stages for Groth16 {
     }
 
     fn finish(&self, scalars: &ProofScalars, device: DevicePoints, g2: G2) -> Result<Finished<Proof>> {
-        let key = &scalars.key.key;
+        let key = &scalars.key;
         let proof = epilogue::join(&key.vk, &scalars.blinding, &device, &g2);
         let inputs = &scalars.witness.values()[..key.num_inputs];
         if scalars.self_check && !verify::verify(&key.vk, inputs, &proof)? {
@@ -236,7 +336,7 @@ fn go_on(stop: &Stop) -> Result<()> {
 }
 
 fn evaluate_circuit(circuit: &Circuit, scalars: &ProofScalars) -> Result<Rows> {
-    let (values, added) = (scalars.witness.values(), scalars.key.key.num_rows_added());
+    let (values, added) = (scalars.witness.values(), scalars.key.num_rows_added());
     let mut evaluations = circuit.evaluate_with_inputs(values, added)?;
     if let Some(row) = evaluations.first_unsatisfied() {
         return Err(unsatisfied(row));

@@ -1,5 +1,6 @@
 //! What the engine asks of the work that it moves through its pipeline.
 
+use super::budget::Permit;
 use super::core::{DeviceId, KeyId, Need};
 use crate::error::{Error, Result};
 use crate::sync::{AtomicBool, Ordering};
@@ -38,6 +39,11 @@ pub trait Stages: Send + Sync + 'static {
     fn host_bytes(&self, input: &Self::Input) -> u64;
     /// What the job takes of a device.
     fn need(&self, input: &Self::Input) -> Need;
+    /// Reads a key again that `drop_key` took from host memory. `room` gives leave for so many bytes; its `QueueFull` is
+    /// passed on. On the CPU pool, called from a thread of its own.
+    fn fetch_key(&self, key: KeyId, room: &dyn Fn(u64) -> Result<Permit>) -> Result<()>;
+    /// What the key takes of host memory, to be dropped: no job uses it.
+    fn drop_key(&self, key: KeyId) -> Box<dyn Send>;
     /// Splits the scalars.
     fn split(&self, input: &Self::Input) -> Result<Self::Scalars>;
     /// Evaluates the rows. When this returns the caller's memory is read no more.

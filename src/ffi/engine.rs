@@ -252,7 +252,7 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
     // The threads inherit the mask: the host's signals are the host's threads' business.
     let engine = {
         let _blocked = BlockedSignals::new();
-        Engine::new(&config, Groth16, vec![Host], Box::new(move |notice| tell(&logger, notice)))?
+        Engine::new(&config, Groth16::default(), vec![Host], Box::new(move |notice| tell(&logger, notice)))?
     };
     let jobs_per_device = config.jobs_per_device;
     let device_bytes_limit = options.map_or(0, |options| options.device_bytes_limit);

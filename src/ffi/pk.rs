@@ -13,7 +13,7 @@ use super::library::groth16_status;
 use super::memory::{self, Borrowed};
 use super::options::{choose, groth16_format, groth16_log_level, groth16_point_checks};
 use super::sized::{self, SizedStruct};
-use crate::engine::proof::LoadedKey;
+use crate::engine::proof::{LoadedKey, Reload};
 use crate::error::{Error, Result, Status};
 use crate::formats::bellman_params::{self, ReadOptions};
 use crate::formats::source::Source;
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn groth16_pk_get_info(pk: *const groth16_pk, info: *mut g
     guard::status(|| {
         // SAFETY: by this function's contract.
         let loaded = &unsafe { handle::borrow(pk, "pk") }?.key;
-        let key = &loaded.key;
+        let key = &loaded.shape;
         let filled = groth16_pk_info {
             struct_size: size_of::<groth16_pk_info>(),
             num_inputs: key.num_inputs as u64,
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn groth16_pk_get_vk(
 ) -> groth16_status {
     guard::status(|| {
         // SAFETY: by this function's contract.
-        let bytes = unsafe { handle::borrow(pk, "pk") }?.key.key.vk.to_bytes();
+        let bytes = unsafe { handle::borrow(pk, "pk") }?.key.shape.vk.to_bytes();
         // SAFETY: by this function's contract.
         unsafe { memory::copy_out(&bytes, buf, cap, len) }
     })
@@ -207,35 +207,51 @@ unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<
     }
     let progress = Progress::new(options.progress, options.progress_user);
     let circuit = circuit.map(|circuit| &*circuit.circuit);
-    let key = engine.engine.install(|| {
+    let bytes = point_bytes(&source).map_err(|error| source.locate(error))?;
+    let key = engine.engine.load_key(bytes, || {
         let report = |done, total| progress.report(done, total);
         let options = ReadOptions { checks, blake2b: digest, progress: Some(&report) };
-        let bytes = needed_bytes(&source).map_err(|error| source.locate(error))?;
-        let permit = engine.engine.host_budget().take(bytes, "the key", Status::NoMemory)?;
-        let params = bellman_params::read(&source, &options).map_err(|error| source.locate(error))?;
+        let is_file = matches!(source, Source::File { .. });
+        // Bytes of the host are not there later: no digest is needed to know them again.
+        let read = if is_file {
+            bellman_params::read_with_digest(&source, &options).map(|(params, digest)| (params, Some(digest)))
+        } else {
+            bellman_params::read(&source, &options).map(|params| (params, None))
+        };
+        let (params, digest) = read.map_err(|error| source.locate(error))?;
         let key = match circuit {
             Some(circuit) => ProvingKey::from_bellman_with_circuit(params, circuit)?,
             None => ProvingKey::from_bellman(params, densities)?,
         };
-        LoadedKey::new(key, permit)
+        let reload = digest.and_then(|digest| reload(source, digest, key.without_points()));
+        Ok((key, reload))
     })?;
     let text = format!(
         "key loaded in {} ms: {} inputs, {} aux variables, domain of {}",
         begin.elapsed().as_millis(),
-        key.key.num_inputs,
-        key.key.num_aux,
+        key.shape.num_inputs,
+        key.shape.num_aux,
         key.domain.size()
     );
     engine.logger.log(groth16_log_level::GROTH16_LOG_INFO, &text);
-    Ok(groth16_pk { key: Arc::new(key), tag: Arc::clone(engine.tag()) })
+    Ok(groth16_pk { key, tag: Arc::clone(engine.tag()) })
 }
 
-/// Bytes of the key in memory: points as in the file, twiddle factors of 32 bytes for each of the domain's elements.
-fn needed_bytes(source: &Source<'_>) -> Result<u64> {
+/// Bytes of the key's points in memory: as many as in the file.
+fn point_bytes(source: &Source<'_>) -> Result<u64> {
     let sections = bellman_params::sections(source)?;
-    let bytes = |section: &bellman_params::Section| section.count * section.point_bytes;
-    let twiddles = sections.iter().find(|section| section.name == "h").map_or(0, |h| 32 * (h.count + 1));
-    Ok(sections.iter().map(bytes).sum::<u64>() + twiddles)
+    Ok(sections.iter().map(|section| section.count * section.point_bytes).sum())
+}
+
+/// How a key is read again from its file, which stays open: bytes of the same digest need no more checks.
+fn reload(source: Source<'_>, digest: [u8; 64], shape: ProvingKey) -> Option<Reload> {
+    let Source::File { file, path, len } = source else { return None };
+    let source = Source::File { file, path, len };
+    Some(Box::new(move || {
+        let options = ReadOptions { checks: PointChecks::Nothing, blake2b: Some(&digest), progress: None };
+        let params = bellman_params::read(&source, &options).map_err(|error| source.locate(error))?;
+        shape.with_points(params)
+    }))
 }
 
 fn check_format(format: i32) -> Result<()> {

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn groth16_verify(
 unsafe fn check(pk: &groth16_pk, inputs: groth16_scalars, proof: *const c_void, len: usize) -> Result<bool> {
     let bytes = inputs.count.checked_mul(SCALAR_BYTES);
     let bytes = bytes.ok_or_else(|| Error::invalid(format!("inputs: {} scalars are impossible", inputs.count)))?;
-    let wanted = pk.key.key.num_inputs;
+    let wanted = pk.key.shape.num_inputs;
     if inputs.count != wanted {
         return Err(Error::invalid(format!("inputs has {} scalars, the key wants {wanted}", inputs.count)));
     }
@@ -53,7 +53,7 @@ unsafe fn check(pk: &groth16_pk, inputs: groth16_scalars, proof: *const c_void, 
     // SAFETY: by this function's contract.
     let proof = unsafe { Borrowed::new(proof, len, "proof") }?;
     let inputs = Scalars::new("inputs", Box::new(inputs), ScalarForm::Canonical)?.read_public()?;
-    verify::verify(&pk.key.key.vk, &inputs, &read_proof(proof.as_ref())?)
+    verify::verify(&pk.key.shape.vk, &inputs, &read_proof(proof.as_ref())?)
 }
 
 /// A proof in any form that a job gives. Every JSON proof is longer than the binary forms, which have fixed lengths.

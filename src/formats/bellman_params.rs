@@ -108,13 +108,19 @@ fn find_sections(source: &Source<'_>) -> Result<[Section; 6]> {
 /// `Format` names section, point and offset, or tells of a digest that differs; `NoMemory` where the points do not fit
 /// the memory; `Cancelled` where the progress function asked for it.
 pub fn read(source: &Source<'_>, options: &ReadOptions<'_>) -> Result<Params> {
-    read_all(source, options).map_err(|e| e.at("bellman params"))
+    read_all(source, options, options.blake2b.is_some()).map_err(|e| e.at("bellman params")).map(|(params, _)| params)
 }
 
-fn read_all(source: &Source<'_>, options: &ReadOptions<'_>) -> Result<Params> {
+/// The same, with the BLAKE2b-512 digest of the whole file, for `ReadOptions::blake2b` when it is read again.
+pub fn read_with_digest(source: &Source<'_>, options: &ReadOptions<'_>) -> Result<(Params, [u8; 64])> {
+    let (params, digest) = read_all(source, options, true).map_err(|e| e.at("bellman params"))?;
+    digest.map(|digest| (params, digest)).ok_or_else(|| Error::internal("a file that is hashed has no digest"))
+}
+
+fn read_all(source: &Source<'_>, options: &ReadOptions<'_>, hash: bool) -> Result<(Params, Option<[u8; 64]>)> {
     let [ic, h, l, a, b_g1, b_g2] = find_sections(source)?;
     let end = b_g2.offset + b_g2.count * b_g2.point_bytes;
-    let hasher = options.blake2b.map(|_| blake2b_simd::State::new());
+    let hasher = hash.then(blake2b_simd::State::new);
     let total = if hasher.is_some() { source.len() } else { end };
     let mut stream = Stream { source, options, hasher, buffer: Vec::new(), position: 0, total };
     stream.report()?;
@@ -130,8 +136,8 @@ fn read_all(source: &Source<'_>, options: &ReadOptions<'_>) -> Result<Params> {
         b_g1: stream.section(&b_g1)?,
         b_g2: stream.section(&b_g2)?,
     };
-    stream.finish()?;
-    Ok(params)
+    let digest = stream.finish()?;
+    Ok((params, digest))
 }
 
 /// The file from its first byte to its last, each read once: what is hashed is what is decoded.
@@ -219,22 +225,20 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// Hashes what follows the last section and compares the digest.
-    fn finish(mut self) -> Result<()> {
-        let (Some(wanted), true) = (self.options.blake2b, self.hasher.is_some()) else { return Ok(()) };
+    /// Hashes what follows the last section, if anything is hashed, and compares the digest with the one wanted.
+    fn finish(mut self) -> Result<Option<[u8; 64]>> {
         while self.position < self.total {
             self.fill((self.total - self.position).min(BATCH_BYTES as u64) as usize)?;
             self.hash();
             self.report()?;
         }
-        let got = self.hasher.map(|hasher| hasher.finalize());
-        match got {
-            Some(got) if got.as_bytes() == wanted => Ok(()),
-            _ => {
-                let got = got.map(|digest| digest.to_hex().to_string()).unwrap_or_default();
-                let wanted: String = wanted.iter().map(|byte| format!("{byte:02x}")).collect();
-                Err(Error::format(format!("the file's BLAKE2b digest is {got}, wanted {wanted}")))
+        let Some(got) = self.hasher.map(|hasher| *hasher.finalize().as_array()) else { return Ok(None) };
+        match self.options.blake2b {
+            Some(wanted) if *wanted != got => {
+                let hex = |digest: &[u8; 64]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+                Err(Error::format(format!("the file's BLAKE2b digest is {}, wanted {}", hex(&got), hex(wanted))))
             }
+            _ => Ok(Some(got)),
         }
     }
 }

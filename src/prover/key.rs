@@ -150,6 +150,43 @@ impl ProvingKey {
         Ok(())
     }
 
+    /// This key without its points: what there is to know of it while they are not in memory.
+    pub fn without_points(&self) -> Self {
+        fn empty<F>(query: &Query<F>) -> Query<F> {
+            Query { points: Vec::new(), density: Arc::clone(&query.density) }
+        }
+        Self {
+            vk: self.vk.clone(),
+            h: Vec::new(),
+            l: Vec::new(),
+            a: empty(&self.a),
+            b1: empty(&self.b1),
+            b2: empty(&self.b2),
+            ..*self
+        }
+    }
+
+    /// The key of this shape with the points of a file that gave it before. `Format` where the counts are others.
+    pub fn with_points(&self, params: Params) -> Result<Self> {
+        let got = [params.h.len(), params.l.len(), params.a.len(), params.b_g1.len(), params.b_g2.len()];
+        let b = self.b1.density.count();
+        let wanted = [self.domain_size() - 1, self.num_aux, self.a.density.count(), b, b];
+        if got != wanted {
+            return Err(Error::format(format!(
+                "the sections h, l, a, b_g1, b_g2 have {got:?} points, wanted {wanted:?}"
+            )));
+        }
+        let shape = self.without_points();
+        Ok(Self {
+            h: params.h,
+            l: params.l,
+            a: Query { points: params.a, ..shape.a },
+            b1: Query { points: params.b_g1, ..shape.b1 },
+            b2: Query { points: params.b_g2, ..shape.b2 },
+            ..shape
+        })
+    }
+
     /// The number of elements of the domain.
     pub fn domain_size(&self) -> usize {
         1 << self.log_domain

@@ -64,7 +64,7 @@ impl Case {
             let (inputs, aux) = witness.split_at(INPUTS);
             Ok::<_, Error>((circuit, key, Values::new(inputs), Values::new(aux)))
         })?;
-        let key = Arc::new(files::loaded(&engine, key)?);
+        let key = files::loaded(&engine, key)?;
         spinner.finish_and_clear();
         Ok(Self { engine, key, circuit: Arc::new(circuit), inputs, aux })
     }

@@ -40,7 +40,7 @@ pub fn at<T>(path: &Path, result: Result<T>) -> Result<T> {
 pub fn engine(threads: Threads, slots: usize, jobs: usize) -> Result<Engine<Groth16>> {
     let mut config = Config { jobs_per_device: slots, max_queued_jobs: jobs, ..Config::default() };
     config.cpu_threads = threads.threads.map_or(config.cpu_threads, usize::from);
-    Engine::new(&config, Groth16, vec![Host], Box::new(|_| ()))
+    Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ()))
 }
 
 /// The circuit in an opened file.
@@ -56,7 +56,7 @@ pub fn key(
     trust: &Trust,
     circuit: &Circuit,
     console: &Console,
-) -> Result<LoadedKey> {
+) -> Result<Arc<LoadedKey>> {
     let bar = console.bytes("key", source.len());
     let report = |done, total| {
         bar.set_length(total);
@@ -73,9 +73,8 @@ pub fn key(
 }
 
 /// A key with what is derived from it.
-pub fn loaded(engine: &Engine<Groth16>, key: ProvingKey) -> Result<LoadedKey> {
-    let permit = engine.host_budget().take(key.host_bytes() as u64, "the key", Status::NoMemory)?;
-    engine.install(|| LoadedKey::new(key, permit))
+pub fn loaded(engine: &Engine<Groth16>, key: ProvingKey) -> Result<Arc<LoadedKey>> {
+    engine.load_key(key.host_bytes() as u64, || Ok((key, None)))
 }
 
 /// Bytes of values for a job; wiped with their last owner.

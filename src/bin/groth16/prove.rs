@@ -49,7 +49,7 @@ pub fn run(options: &Prove, console: &Console) -> Result<u8> {
     let (inputs, aux) = (Values::new(&public), Values::new(&witness[circuit.num_inputs()..]));
     drop(witness);
     let input = ProofInput {
-        key: Arc::new(key),
+        key,
         rows: RowSource::Circuit(Arc::new(circuit)),
         inputs: inputs.scalars("inputs")?,
         aux: aux.scalars("aux")?,

@@ -20,6 +20,7 @@ impl Core {
         self.next_order += 1;
         self.jobs.insert(id, Job::new(key, need, now));
         self.queue.insert(key, id, now);
+        self.use_key(need.key, actions);
     }
 
     fn admit(&self, need: &Need) -> Result<(), Error> {
@@ -62,6 +63,9 @@ impl Core {
         let mut passed = Vec::new();
         for id in order {
             let Some(job) = self.jobs.get(&id) else { continue };
+            if !self.is_key_in_memory(job.need.key) {
+                continue;
+            }
             if let Some((index, fit)) = self.place(job) {
                 for other in passed {
                     if let Some(other) = self.jobs.get_mut(&other) {

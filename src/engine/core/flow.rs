@@ -223,9 +223,11 @@ impl Core {
         let Some(job) = self.jobs.remove(&id) else { return };
         actions.push(Action::Enter { job: id, phase: Phase::Terminal, device: None });
         actions.push(Action::Complete { job: id, result, retries: job.retries });
+        self.leave_key(job.need.key, actions);
     }
 
     pub(super) fn key_freed(&mut self, key: KeyId, actions: &mut Actions) {
+        self.forget_key(key);
         for (index, device) in self.devices.iter_mut().enumerate() {
             if device.free_key(key) {
                 actions.push(Action::EvictKey { device: index, key });

@@ -19,12 +19,14 @@ mod device;
 mod faults;
 mod flow;
 mod job;
+mod keys;
 mod queue;
 
 use std::collections::BTreeMap;
 
 use self::device::Device;
 use self::job::Job;
+use self::keys::HostKey;
 use self::queue::Queue;
 use crate::error::{Error, Status};
 
@@ -126,7 +128,7 @@ pub enum IdleCause {
     Upload,
     /// A job's scalars are split or its rows evaluated on the CPU.
     Prepare,
-    /// Jobs wait, but their memory or their key does not fit beside what the device holds.
+    /// Jobs wait, but their memory or their key does not fit beside what the device holds, or their key is read again.
     Memory,
     /// Jobs wait, but so many wait for their G2 MSM that no more are let in.
     G2,
@@ -164,7 +166,11 @@ pub enum Event {
     Finished { job: JobId, result: Result<(), Error>, repeated: bool },
     /// A device has a new context, or could not get one.
     DeviceReset { device: DeviceId, result: Result<(), Error> },
-    /// Nobody but jobs that run holds this key any more.
+    /// A key is in host memory; `has_file` tells whether it may leave and be read again.
+    KeyLoaded { key: KeyId, has_file: bool },
+    /// A key was read again. `QueueFull`: there was no room for it beside what is in use.
+    KeyFetched { key: KeyId, result: Result<(), Error> },
+    /// Nobody holds this key any more.
     KeyFreed { key: KeyId },
     /// A caller no longer wants a proof.
     Cancel { job: JobId },
@@ -180,6 +186,8 @@ pub enum Action {
     Reject { job: JobId, error: Error },
     /// The job is in this phase from now on.
     Enter { job: JobId, phase: Phase, device: Option<DeviceId> },
+    /// Read the key from its file again.
+    FetchKey { key: KeyId },
     /// Run the preparing stage.
     Prepare { job: JobId },
     /// Bring the job into the memory of the device, and its key before it if that is asked for.
@@ -223,7 +231,11 @@ impl Action {
             | Self::Retry { job, .. }
             | Self::Stop { job }
             | Self::Complete { job, .. } => Some(*job),
-            Self::EvictKey { .. } | Self::ResetDevice { .. } | Self::DeviceOut { .. } | Self::Gap { .. } => None,
+            Self::FetchKey { .. }
+            | Self::EvictKey { .. }
+            | Self::ResetDevice { .. }
+            | Self::DeviceOut { .. }
+            | Self::Gap { .. } => None,
         }
     }
 }
@@ -238,6 +250,8 @@ pub struct Core {
     /// Jobs that wait for a slot.
     queue: Queue,
     devices: Vec<Device>,
+    keys: BTreeMap<KeyId, HostKey>,
+    key_uses: u64,
     g2_queue: Queue,
     g2_lanes: Vec<Option<JobId>>,
     /// Jobs that have left their device and wait for their G2 MSM.
@@ -269,6 +283,8 @@ impl Core {
             jobs: BTreeMap::new(),
             queue: Queue::default(),
             devices,
+            keys: BTreeMap::new(),
+            key_uses: 0,
             g2_queue: Queue::default(),
             g2_lanes,
             behind: 0,
@@ -310,6 +326,8 @@ impl Core {
             Event::G2Done { job, result } => self.g2_done(job, result, out),
             Event::Finished { job, result, repeated } => self.finished(job, result, repeated, out),
             Event::DeviceReset { device, result } => self.device_reset(device, result, out),
+            Event::KeyLoaded { key, has_file } => self.key_loaded(key, has_file),
+            Event::KeyFetched { key, result } => self.key_fetched(key, result, out),
             Event::KeyFreed { key } => self.key_freed(key, out),
             Event::Cancel { job } => {
                 self.abandon(job, Error::new(Status::Cancelled, "the job was cancelled"), out);

@@ -253,7 +253,7 @@ impl<'a> Simulation<'a> {
             Action::RunDevice { job, device } => self.run_stage(job, Stage::Device(device), 0, |times| times.kernels),
             Action::StartG2 { job, lane } => self.run_stage(job, Stage::G2, lane, |times| times.g2),
             Action::Finish { job } => self.run_stage(job, Stage::Finish, 0, |times| times.finish),
-            Action::Discard { .. } | Action::EvictKey { .. } | Action::DeviceOut { .. } => {}
+            Action::FetchKey { .. } | Action::Discard { .. } | Action::EvictKey { .. } | Action::DeviceOut { .. } => {}
         }
         Ok(())
     }

@@ -137,7 +137,11 @@ impl Rules {
                     return Err(broken(format!("job {job} ends twice")));
                 }
             }
-            Action::EvictKey { .. } | Action::DeviceOut { .. } | Action::Gap { .. } | Action::Stop { .. } => {}
+            Action::FetchKey { .. }
+            | Action::EvictKey { .. }
+            | Action::DeviceOut { .. }
+            | Action::Gap { .. }
+            | Action::Stop { .. } => {}
         }
         Ok(())
     }

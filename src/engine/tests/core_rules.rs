@@ -488,3 +488,46 @@ fn a_job_that_is_cancelled_in_its_epilogue_is_not_tried_again() {
     let actions = core.step(Event::Finished { job: 1, result, repeated: false });
     assert_eq!(completed(&actions), [(1, Some(Status::Cancelled))]);
 }
+
+fn fetched(actions: &[Action]) -> Vec<KeyId> {
+    actions.iter().filter_map(|a| if let Action::FetchKey { key } = a { Some(*key) } else { None }).collect()
+}
+
+#[test]
+fn a_job_waits_while_its_key_is_read_again_and_others_do_not() {
+    let mut core = core(8, 1, 2);
+    core.step(Event::KeyLoaded { key: 1, has_file: true });
+    core.step(Event::KeyLoaded { key: 2, has_file: false });
+    assert_eq!(core.0.drop_oldest_key(1), None, "key 1 is excepted and key 2 has no file");
+    assert_eq!(core.0.drop_oldest_key(0), Some(1));
+    assert_eq!(core.0.drop_oldest_key(0), None);
+    let actions = submit_with(&mut core, 1, 1, 0, 0);
+    assert_eq!((fetched(&actions), preparing(&actions)), (vec![1], vec![]));
+    assert!(fetched(&submit_with(&mut core, 2, 1, 0, 0)).is_empty(), "it is on its way");
+    assert_eq!(preparing(&submit_with(&mut core, 3, 2, 0, 0)), [3]);
+    assert_eq!(preparing(&core.step(Event::KeyFetched { key: 1, result: Ok(()) })), [1]);
+    assert_eq!(core.0.drop_oldest_key(0), None, "in use");
+}
+
+#[test]
+fn a_key_without_room_is_tried_again_when_a_job_has_ended_and_fails_when_none_is_left() {
+    let mut core = core(8, 1, 1);
+    for key in [1, 2] {
+        core.step(Event::KeyLoaded { key, has_file: true });
+    }
+    assert_eq!(core.0.drop_oldest_key(2), Some(1));
+    submit_with(&mut core, 1, 2, 0, 0);
+    assert_eq!(fetched(&submit_with(&mut core, 2, 1, 0, 0)), [1]);
+    let no_room = || Err(Error::new(Status::QueueFull, "no room"));
+    assert!(completed(&core.step(Event::KeyFetched { key: 1, result: no_room() })).is_empty());
+    core.step(Event::Cancel { job: 1 });
+    let actions = core.step(Event::Prepared { job: 1, result: Ok(()) });
+    assert_eq!((completed(&actions).len(), fetched(&actions)), (1, vec![1]));
+    let actions = core.step(Event::KeyFetched { key: 1, result: no_room() });
+    assert_eq!(completed(&actions), [(2, Some(Status::NoMemory))]);
+    // A file that cannot be read fails its jobs, and is tried again for the next.
+    assert_eq!(fetched(&submit_with(&mut core, 3, 1, 0, 0)), [1]);
+    let actions = core.step(Event::KeyFetched { key: 1, result: Err(Error::new(Status::Io, "gone")) });
+    assert_eq!(completed(&actions), [(3, Some(Status::Io))]);
+    assert_eq!(fetched(&submit_with(&mut core, 4, 1, 0, 0)), [1]);
+}

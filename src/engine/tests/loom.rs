@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loom::thread;
 
 use crate::engine::Clock;
-use crate::engine::budget::Budget;
+use crate::engine::budget::{Budget, Permit};
 use crate::engine::core::{Action, Core, DeviceId, Event, KeyId, Limits, Need, Phase};
 use crate::engine::job::{Job, Notice};
 use crate::engine::stages::{Finished, Place, Stages, Stop};
@@ -30,6 +30,12 @@ impl Stages for Nothing {
     }
     fn need(&self, (): &()) -> Need {
         Need::default()
+    }
+    fn fetch_key(&self, _: KeyId, _: &dyn Fn(u64) -> Result<Permit>) -> Result<()> {
+        Ok(())
+    }
+    fn drop_key(&self, _: KeyId) -> Box<dyn Send> {
+        Box::new(())
     }
     fn split(&self, (): &()) -> Result<()> {
         Ok(())

@@ -1,12 +1,13 @@
 //! Real proofs through the real engine, against the textbook prover: what files cannot carry is tested here.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::engine::budget::Budget;
 use crate::engine::config::Config;
-use crate::engine::proof::{Groth16, LoadedKey, ProofInput, RowSource};
-use crate::error::{Result, Status};
+use crate::engine::proof::{Groth16, LoadedKey, ProofInput, Reload, RowSource};
+use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
 use crate::gpu::host::Host;
 use crate::math::curve::Affine;
@@ -18,6 +19,7 @@ use crate::prover::reference;
 use crate::prover::setup::{Trapdoor, setup};
 use crate::prover::synthetic::{self, Shape};
 use crate::prover::witness::{ScalarForm, Scalars};
+use crate::sync::{AtomicBool, AtomicU32, Ordering};
 
 struct Case {
     circuit: Arc<Circuit>,
@@ -38,10 +40,21 @@ fn scalars(name: &'static str, values: &[Fr]) -> Scalars {
 }
 
 fn prove(engine: &Engine<Groth16>, case: &Case, key: ProvingKey, self_check: bool) -> Result<Proof> {
-    let permit = engine.host_budget().take(1, "the key", Status::NoMemory)?;
-    let (inputs, aux) = case.witness.split_at(key.num_inputs);
+    let loaded = engine.load_key(1, || Ok((key, None)))?;
+    prove_with(engine, case, &loaded, self_check)
+}
+
+fn prove_with(engine: &Engine<Groth16>, case: &Case, key: &Arc<LoadedKey>, self_check: bool) -> Result<Proof> {
+    let job = engine.create(input(case, key, self_check)?, None);
+    engine.submit(&job, 0)?;
+    job.wait(None);
+    job.result().unwrap()
+}
+
+fn input(case: &Case, key: &Arc<LoadedKey>, self_check: bool) -> Result<ProofInput> {
+    let (inputs, aux) = case.witness.split_at(key.shape.num_inputs);
     let input = ProofInput {
-        key: Arc::new(LoadedKey::new(key, permit)?),
+        key: Arc::clone(key),
         rows: RowSource::Circuit(Arc::clone(&case.circuit)),
         inputs: scalars("inputs", inputs),
         aux: scalars("aux", aux),
@@ -49,14 +62,12 @@ fn prove(engine: &Engine<Groth16>, case: &Case, key: ProvingKey, self_check: boo
         self_check,
     };
     input.check_sizes()?;
-    let job = engine.create(input, None);
-    engine.submit(&job, 0)?;
-    job.wait(None);
-    job.result().unwrap()
+    Ok(input)
 }
 
 fn engine() -> Engine<Groth16> {
-    Engine::new(&Config { cpu_threads: 2, ..Config::default() }, Groth16, vec![Host], Box::new(|_| ())).unwrap()
+    Engine::new(&Config { cpu_threads: 2, ..Config::default() }, Groth16::default(), vec![Host], Box::new(|_| ()))
+        .unwrap()
 }
 
 /// Replaces points at the given places by infinity.
@@ -128,7 +139,7 @@ fn a_key_that_was_damaged_in_memory_gives_no_proof() {
 fn memory_is_a_budget() {
     let case = case(30, 2);
     let config = Config { cpu_threads: 1, host_bytes_limit: 1000, ..Config::default() };
-    let small = Engine::new(&config, Groth16, vec![Host], Box::new(|_| ())).unwrap();
+    let small = Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ())).unwrap();
     let error = prove(&small, &case, case.key.clone(), true).unwrap_err();
     assert_eq!(error.status(), Status::NoMemory);
     assert!(error.message().contains("the limit is 1000"), "{error}");
@@ -145,6 +156,63 @@ fn memory_is_a_budget() {
     let most = unlimited.take(u64::MAX, "a", Status::QueueFull).unwrap();
     assert_eq!(unlimited.take(1, "b", Status::QueueFull).unwrap_err().status(), Status::QueueFull);
     drop(most);
+}
+
+/// A key that counts how often it is read again, and fails to be once `broken` is set.
+fn from_file(
+    engine: &Engine<Groth16>,
+    key: &ProvingKey,
+    reads: &Arc<AtomicU32>,
+    broken: &Arc<AtomicBool>,
+) -> Arc<LoadedKey> {
+    let (again, reads, broken) = (key.clone(), Arc::clone(reads), Arc::clone(broken));
+    let reload: Reload = Box::new(move || {
+        reads.fetch_add(1, Ordering::SeqCst);
+        if broken.load(Ordering::SeqCst) { Err(Error::format("the digest is another")) } else { Ok(again.clone()) }
+    });
+    engine.load_key(8 << 20, || Ok((key.clone(), Some(reload)))).unwrap()
+}
+
+#[test]
+fn keys_that_do_not_fit_together_leave_memory_and_are_read_again() {
+    let case = case(30, 2);
+    // Room for one key of 8 MiB with its jobs, not for two.
+    let config = Config { cpu_threads: 2, host_bytes_limit: 14 << 20, ..Config::default() };
+    let engine = Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ())).unwrap();
+    let (reads, broken) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
+    let keys = [0, 1, 2].map(|_| from_file(&engine, &case.key, &reads, &broken));
+    assert_eq!(keys.each_ref().map(|key| key.is_in_memory()), [false, false, true]);
+    let proof = prove_with(&engine, &case, &keys[2], true).unwrap();
+    assert_eq!(reads.load(Ordering::SeqCst), 0);
+    // Many jobs of all keys at once: each is read when its turn has come, and all end well.
+    let jobs: Vec<_> = (0..30)
+        .map(|i| {
+            let job = engine.create(input(&case, &keys[i % 3], true).unwrap(), None);
+            engine.submit(&job, 0).unwrap();
+            job
+        })
+        .collect();
+    for job in &jobs {
+        assert!(job.wait(Some(Instant::now() + Duration::from_secs(60))), "stuck");
+        assert_eq!(job.result().unwrap().unwrap(), proof);
+    }
+    let read = reads.load(Ordering::SeqCst);
+    assert!((2..=30).contains(&read), "{read}");
+
+    broken.store(true, Ordering::SeqCst);
+    let absent = keys.iter().find(|key| !key.is_in_memory()).unwrap();
+    let error = prove_with(&engine, &case, absent, true).unwrap_err();
+    assert_eq!(error.status(), Status::Io, "{error}");
+    assert!(error.message().contains("cannot be read again"), "{error}");
+    broken.store(false, Ordering::SeqCst);
+    assert_eq!(prove_with(&engine, &case, absent, true).unwrap(), proof);
+
+    // A key without a file stays, so the others have no room any more.
+    drop(keys);
+    let held = engine.load_key(8 << 20, || Ok((case.key.clone(), None))).unwrap();
+    let error = engine.load_key(8 << 20, || Ok((case.key.clone(), None))).unwrap_err();
+    assert_eq!(error.status(), Status::NoMemory, "{error}");
+    assert_eq!(prove_with(&engine, &case, &held, true).unwrap(), proof);
 }
 
 #[test]

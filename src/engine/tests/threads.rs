@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::unbounded;
 
+use crate::engine::budget::Permit;
 use crate::engine::config::Config;
 use crate::engine::core::{DeviceId, KeyId, Need, Phase};
 use crate::engine::job::Notice;
@@ -63,6 +64,12 @@ impl Stages for Scripted {
     }
     fn need(&self, _: &Script) -> Need {
         Need::default()
+    }
+    fn fetch_key(&self, _: KeyId, _: &dyn Fn(u64) -> Result<Permit>) -> Result<()> {
+        Ok(())
+    }
+    fn drop_key(&self, _: KeyId) -> Box<dyn Send> {
+        Box::new(())
     }
     fn split(&self, input: &Script) -> Result<Script> {
         input.stage("split").map(|()| input.clone())
