@@ -10,6 +10,7 @@ mod cpu_pool;
 pub mod job;
 pub mod metrics;
 pub mod proof;
+pub mod report;
 
 pub mod stages;
 #[cfg(test)]
