@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use groth16::engine::core::{IdleCause, JobId, Nanos};
 use groth16::engine::report::Time;
 
-use super::rows::{Bar, Kind, reason};
+use super::rows::{Bar, Kind, reason, short_reason};
 
 /// Sizes are user units, which viewers take as pixels.
 pub const WIDTH: f64 = 1400.0;
@@ -84,11 +84,6 @@ fn two(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// Estimated width of a text of this size.
-fn width_of(text: &str, size: f64) -> f64 {
-    0.6 * size * text.chars().count() as f64
-}
-
 fn colour(job: JobId) -> (&'static str, &'static str) {
     COLOURS[(job % COLOURS.len() as u64) as usize]
 }
@@ -153,14 +148,43 @@ fn tooltip(bar: &Bar) -> String {
     format!("{what}{failed}, {length} ({start} to {end})")
 }
 
-/// Texts for a bar, the longest first; one that fits is drawn.
-fn labels(bar: &Bar) -> Vec<String> {
+/// Lines of text for a bar, the most telling first; the first choice that fits is drawn.
+fn labels(bar: &Bar) -> Vec<Vec<String>> {
     let time = Time(bar.end.saturating_sub(bar.start)).to_string();
     match bar.kind {
-        Kind::Idle(cause) => vec![format!("{}, {time}", reason(cause)), time],
-        Kind::Reset => vec![format!("reset, {time}"), "reset".into()],
-        _ if bar.ok => vec![bar.job.to_string()],
-        _ => vec![format!("{} failed", bar.job), bar.job.to_string()],
+        Kind::Idle(cause) => {
+            let short = short_reason(cause).to_owned();
+            vec![vec![format!("{}, {time}", reason(cause))], vec![short, time.clone()], vec![time]]
+        }
+        Kind::Reset => vec![vec![format!("reset, {time}")], vec!["reset".into()]],
+        _ if bar.ok => vec![vec![bar.job.to_string()]],
+        _ => vec![vec![format!("{} failed", bar.job)], vec![bar.job.to_string()]],
+    }
+}
+
+/// The label of a bar that lies there, if one fits.
+fn label(out: &mut String, bar: &Bar, ink: &str, (left, width): (f64, f64), (y, height): (f64, f64)) {
+    let size_of = |lines: &[String]| if lines.len() > 1 { 11.0 } else { (height - 4.0).min(12.0) };
+    let width_of = |lines: &[String]| {
+        let most = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+        0.6 * size_of(lines) * most as f64
+    };
+    let height_of = |lines: &[String]| 1.2 * size_of(lines) * lines.len() as f64;
+    let fits =
+        |lines: &Vec<String>| size_of(lines) >= 9.0 && width_of(lines) + 4.0 < width && height_of(lines) <= height;
+    let Some(lines) = labels(bar).into_iter().find(fits) else { return };
+    let (size, middle) = (size_of(&lines), left + width / 2.0);
+    let (room, top) = (width_of(&lines) + 2.0, y + (height - height_of(&lines)) / 2.0);
+    if matches!(bar.kind, Kind::Idle(_)) {
+        // Letters on a hatch cannot be read.
+        let sides = [middle - room / 2.0, top, room, height_of(&lines)].map(two);
+        let attributes: [(&str, &dyn Display); 5] =
+            [("x", &sides[0]), ("y", &sides[1]), ("width", &sides[2]), ("height", &sides[3]), ("fill", &"#ffffff")];
+        element(out, "rect", &attributes, "");
+    }
+    for (index, line) in lines.iter().enumerate() {
+        let base = top + 1.2 * size * (index as f64 + 0.8);
+        text(out, middle, base, "middle", size, ink, line);
     }
 }
 
@@ -188,21 +212,7 @@ pub fn bar(out: &mut String, bar: &Bar, scale: Scale, y: f64, height: f64) {
         attributes.push(("stroke-width", &stroke_width));
     }
     element(out, "rect", &attributes, &format!("<title>{}</title>", escape(&tooltip(bar))));
-    let size = if height >= 20.0 { 12.0 } else { 9.5 };
-    if height < size {
-        return;
-    }
-    let Some(label) = labels(bar).into_iter().find(|label| width_of(label, size) + 4.0 < width) else { return };
-    let (middle, base) = (left + width / 2.0, y + height / 2.0 + 0.35 * size);
-    if matches!(bar.kind, Kind::Idle(_)) {
-        // Letters on a hatch cannot be read.
-        let room = width_of(&label, size) + 2.0;
-        let sides = [middle - room / 2.0, y + height / 2.0 - 0.7 * size, room, 1.4 * size].map(two);
-        let attributes: [(&str, &dyn Display); 5] =
-            [("x", &sides[0]), ("y", &sides[1]), ("width", &sides[2]), ("height", &sides[3]), ("fill", &"#ffffff")];
-        element(out, "rect", &attributes, "");
-    }
-    text(out, middle, base, "middle", size, ink, &label);
+    label(out, bar, ink, (left, width), (y, height));
 }
 
 /// The step between ticks: 1, 2 or 5 times a power of ten, for at most 13 ticks.

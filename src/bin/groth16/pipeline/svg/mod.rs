@@ -91,8 +91,13 @@ fn draw_panel(body: &mut String, panel: &Panel<'_>, scale: Scale, y: f64, seen: 
     let top = y + TITLE;
     let rows = rows(panel.record, scale.start, scale.end);
     let bottom = top + rows.iter().map(|row| row.height() + SPACE).sum::<f64>();
-    draw::axis(body, scale, top, bottom);
     let mut y = top;
+    for row in &rows {
+        background(body, row, y);
+        y += row.height() + SPACE;
+    }
+    draw::axis(body, scale, top, bottom);
+    y = top;
     for row in &rows {
         draw_row(body, row, scale, y, seen);
         y += row.height() + SPACE;
@@ -108,7 +113,7 @@ fn title(body: &mut String, panel: &Panel<'_>, scale: Scale, y: f64) {
         100.0 * report.kernels.utilisation(),
         report.proofs_per_second()
     );
-    text(body, LEFT, y + 18.0, "start", 16.0, "#000000", &headline);
+    text(body, LEFT, y + 18.0, "start", 17.0, "#000000", &headline);
     let Report { latency, elapsed, done, .. } = report;
     let spans = || rows::drawn(&panel.record.spans);
     let is_cut = spans().any(|span| span.start < scale.start || span.end > scale.end);
@@ -124,13 +129,16 @@ fn title(body: &mut String, panel: &Panel<'_>, scale: Scale, y: f64) {
     text(body, LEFT, y + 36.0, "start", 12.0, "#444444", &line);
 }
 
-fn draw_row(body: &mut String, row: &Row, scale: Scale, y: f64, seen: &mut Seen) {
-    let height = row.height();
-    let width = WIDTH - LEFT - RIGHT;
+/// A lane without its bars.
+fn background(body: &mut String, row: &Row, y: f64) {
+    let (width, height) = (WIDTH - LEFT - RIGHT, row.height());
     let attributes: [(&str, &dyn std::fmt::Display); 5] =
-        [("x", &LEFT), ("y", &y), ("width", &width), ("height", &height), ("fill", &"#00000008")];
+        [("x", &LEFT), ("y", &y), ("width", &width), ("height", &height), ("fill", &"#f2f2f2")];
     element(body, "rect", &attributes, "");
     text(body, LEFT - 8.0, y + height / 2.0 + 4.0, "end", 12.0, "#000000", &row.label);
+}
+
+fn draw_row(body: &mut String, row: &Row, scale: Scale, y: f64, seen: &mut Seen) {
     for (line, item) in &row.bars {
         match item.kind {
             Kind::Idle(cause) => {

@@ -55,6 +55,18 @@ pub fn reason(cause: IdleCause) -> &'static str {
     }
 }
 
+/// The same where there is less room.
+pub fn short_reason(cause: IdleCause) -> &'static str {
+    match cause {
+        IdleCause::Fault => "fault",
+        IdleCause::Upload => "upload wait",
+        IdleCause::Prepare => "prep. wait",
+        IdleCause::Memory => "mem. wait",
+        IdleCause::G2 => "G2 wait",
+        IdleCause::NoJobs => "no jobs",
+    }
+}
+
 /// The spans that have a row.
 pub fn drawn<'a>(spans: impl IntoIterator<Item = &'a Span>) -> impl Iterator<Item = &'a Span> {
     spans.into_iter().filter(|span| span.stage != Stage::Queued)
@@ -91,7 +103,7 @@ pub fn rows(record: &Record, start: Nanos, end: Nanos) -> Vec<Row> {
         bars.retain(|bar| is_seen(bar.start, bar.end));
         bars.extend(pick(Kind::Kernels, &|span| span.stage == Stage::Device(device)));
         bars.extend(pick(Kind::Reset, &|span| span.stage == Stage::Reset(device)));
-        rows.push(serial(format!("device {device} kernels"), bars, 30.0));
+        rows.push(serial(format!("device {device} kernels"), bars, 34.0));
     }
     // Lanes of the whole record: a lane that rests in this window is seen to rest.
     let g2 = record.spans.iter().filter(|span| span.stage == Stage::G2);
