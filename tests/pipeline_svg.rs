@@ -78,6 +78,11 @@ fn run(jobs: JobId, g2: Nanos, lanes: usize, fails: JobId) -> Record {
     record
 }
 
+/// Keeps a picture for people, among the files of the build.
+fn keep(name: &str, picture: &str) {
+    std::fs::write(format!("{}/{name}.svg", env!("CARGO_TARGET_TMPDIR")), picture).unwrap();
+}
+
 fn draw(records: &[(&str, &Record)], window: Option<(Nanos, Nanos)>) -> String {
     let reports: Vec<Report> = records.iter().map(|(_, record)| Report::new(record)).collect();
     let panels = records.iter().zip(&reports).map(|((name, record), report)| Panel { name, record, report });
@@ -102,9 +107,7 @@ fn number(node: &Node<'_, '_>, name: &str) -> f64 {
 fn both_ways_of_a_load_on_one_scale() {
     let (split, monolithic) = (run(100, 1700 * MS, 1, 7), run(100, 1700 * MS, 0, 0));
     let picture = draw(&[("split", &split), ("monolithic", &monolithic)], None);
-    if let Some(place) = option_env!("CARGO_TARGET_TMPDIR") {
-        std::fs::write(format!("{place}/pipeline.svg"), &picture).unwrap();
-    }
+    keep("pipeline", &picture);
     let document = Document::parse(&picture).unwrap();
     assert!(document.root_element().attribute("viewBox").unwrap().starts_with("0 0 1400 "));
     let texts = texts(&document);
@@ -135,6 +138,7 @@ fn both_ways_of_a_load_on_one_scale() {
 #[test]
 fn nothing_sticks_out_and_no_number_is_missing() {
     let record = run(40, 3500 * MS, 3, 5);
+    keep("pipeline-lanes", &draw(&[("3 lanes", &record)], None));
     for window in [
         None,
         Some((0, 1)),

@@ -77,7 +77,8 @@ pub struct Device {
     pub kernels: Lane,
     /// Idle time within the window, by `IdleCause::index`.
     pub idle: [Nanos; IdleCause::NAMES.len()],
-    /// Idle time within the window that no gap explains: of gaps that the record has forgotten.
+    /// Idle time within the window that no gap explains: from the end of one job's kernels to the start of those that
+    /// follow at once (threads hand over), and gaps that the record has forgotten.
     pub unexplained: Nanos,
 }
 
@@ -257,7 +258,7 @@ impl fmt::Display for Report {
             let name = format!("device {index}");
             let window = Time(window);
             writeln!(out, "{name:<12}{percent:6.2} % busy: {spans} kernels in {window}, {rate:.4} a second")?;
-            let causes = IdleCause::NAMES.iter().zip(device.idle).chain([(&"unexplained", device.unexplained)]);
+            let causes = IdleCause::NAMES.iter().zip(device.idle).chain([(&"handing_over", device.unexplained)]);
             let causes: Vec<String> = causes
                 .filter(|(_, idle)| *idle > 0)
                 .map(|(cause, idle)| format!("{} {}", cause.replace('_', " "), Time(idle)))

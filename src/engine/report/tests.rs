@@ -116,7 +116,7 @@ fn text_and_json_tell_the_same() {
         "jobs        2 done, 1 failed, 1 cancelled, 1 refused; 3 retries\n",
         "throughput  0.2000 proofs/s over 10.000 s",
         "device 0     62.50 % busy: 3 kernels in 8.000 s, 0.3750 a second\n",
-        "idle: upload 1.000 s, g2 1.000 s, unexplained 1.000 s\n",
+        "idle: upload 1.000 s, g2 1.000 s, handing over 1.000 s\n",
         "G2 lane 1    40.00 % busy: 1 MSMs\n",
         "peak        host 3.0 MiB\n",
         "  g2              3      2.000 s      3.000 s\n",

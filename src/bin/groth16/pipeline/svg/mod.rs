@@ -71,7 +71,9 @@ fn choose(panels: &[Panel<'_>], window: Option<(Nanos, Nanos)>) -> Scale {
     let (start, mut end) = window.unwrap_or_else(|| {
         // Where jobs are left out, the fastest panel decides: the others have done less by then, and it shows.
         let cuts = panels.iter().filter_map(|panel| rows::kernels_end(panel.record, JOBS));
-        (first, cuts.min().unwrap_or(last))
+        let end = cuts.min().unwrap_or(last);
+        // The axis starts with 0 where that costs next to no room.
+        (if first < end / 32 { 0 } else { first }, end)
     });
     end = end.min(last);
     for panel in panels {
