@@ -239,7 +239,7 @@ fn tick_label(at: Nanos, step: Nanos, end: Nanos) -> String {
     // As many decimals as the step has.
     let mut decimals = 0;
     let mut scaled = step;
-    while scaled % unit != 0 && decimals < 9 {
+    while !scaled.is_multiple_of(unit) && decimals < 9 {
         scaled = scaled.saturating_mul(10);
         decimals += 1;
     }
