@@ -286,8 +286,9 @@ fn usage_errors_and_help() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(output.stdout.is_empty() && stderr(&output).contains("--help"), "{arguments:?}\n{}", stderr(&output));
     }
-    for command in ["prove", "verify", "info", "setup", "bench"] {
-        let output = case.run(&[command, "--help"]);
+    for command in ["prove", "verify", "info", "setup", "bench", "bench pipeline"] {
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let output = case.run(&words);
         succeeds(&output);
         assert!(stdout(&output).contains(&format!("Example:\n  groth16 {command}")), "{}", stdout(&output));
         assert!(stdout(&output).lines().all(|line| line.len() <= 130), "{}", stdout(&output));
@@ -385,6 +386,36 @@ fn bench_reports_and_saves() {
 }
 
 #[test]
+fn wrong_loads_are_refused() {
+    let case = Case::new();
+    for arguments in [
+        &["--waiting", "5", "--rate", "1"][..],
+        &["--poisson", "1"],
+        &["--window", "1..2"],
+        &["--svg", "x", "--window", "2..1"],
+        &["--svg", "x", "--window", "2"],
+        &["--kernels", "-1"],
+        &["--g2", "nan"],
+        &["--prepare", "inf"],
+        &["--rate", "0"],
+        &["--faults", "1001"],
+        &["--devices", "0"],
+        &["--jobs", "0"],
+        &["--mode", "other"],
+        &["--key", "k.params"],
+        &["--rows", "64", "--key", "k.params", "--circuit", "c.r1cs", "--witness", "w.wtns"],
+    ] {
+        let output = case.run(&[&["bench", "pipeline"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty() && stderr(&output).contains("--help"), "{arguments:?}\n{}", stderr(&output));
+    }
+    let mixed = case.run(&["bench", "--rows", "64", "pipeline"]);
+    assert!(mixed.status.code() == Some(2) && stderr(&mixed).contains("cannot be used with"), "{}", stderr(&mixed));
+    fails(&case.run(&["bench", "pipeline", "--svg", "-"]), 2, "--svg: the result goes to stdout");
+    fails(&case.run(&["bench", "pipeline", "--trace", "no/such/folder"]), 2, "no/such/folder");
+}
+
+#[test]
 fn a_reader_that_has_gone_is_no_crash() {
     let case = Case::new();
     let closed = |arguments: &[&str]| {
@@ -423,5 +454,7 @@ fn standard_input_and_pages() {
     succeeds(&case.run(&["man", "pages"]));
     let page = String::from_utf8(case.read("pages/groth16-prove.1")).unwrap();
     assert!(page.contains("Make a proof") && !page.contains("blinding"), "{page}");
+    let page = String::from_utf8(case.read("pages/groth16-bench-pipeline.1")).unwrap();
+    assert!(page.contains("virtual time") && page.contains("\n  groth16 bench pipeline"), "{page}");
     assert!(case.path("pages/groth16.1").exists() && !case.path("pages/groth16-man.1").exists());
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Usage;
-use super::core::{DeviceStatus, Nanos};
+use super::core::{DeviceStatus, IdleCause, Nanos};
 use super::timeline::{BUCKET_SECONDS, STAGE_NAMES, Totals};
 
 /// All metrics; names start with `groth16_`, times are seconds, sizes bytes.
@@ -29,12 +29,19 @@ pub fn prometheus(usage: &Usage, _devices: &[DeviceStatus], totals: &Totals, up:
     let ended = ended.map(|(result, count)| (format!("{{result=\"{result}\"}}"), count as f64));
     metric("jobs_ended_total", "counter", "Jobs ended, by result.", &ended);
 
+    metric("job_retries_total", "counter", "Times that stages of a job were run again.", &plain(totals.retries as f64));
     let device = |(index, value): (usize, f64)| (format!("{{device=\"{index}\"}}"), value);
     let busy: Vec<_> = totals.device_busy.iter().map(|busy| seconds(*busy)).enumerate().map(device).collect();
-    metric("device_busy_seconds_total", "counter", "Time that kernels ran.", &busy);
-    let idle: Vec<_> =
-        totals.device_busy.iter().map(|busy| seconds(up.saturating_sub(*busy))).enumerate().map(device).collect();
-    metric("device_idle_seconds_total", "counter", "Time that no kernel ran.", &idle);
+    metric("device_busy_seconds_total", "counter", "Time that kernels ran; counted when they have ended.", &busy);
+    let idle = totals.device_idle.iter().enumerate().flat_map(|(index, causes)| {
+        IdleCause::NAMES
+            .iter()
+            .zip(causes)
+            .map(move |(cause, idle)| (format!("{{device=\"{index}\",cause=\"{cause}\"}}"), seconds(*idle)))
+    });
+    let idle: Vec<_> = idle.collect();
+    let help = "Time that no kernel ran, by what the device waited for; counted when it has ended.";
+    metric("device_idle_seconds_total", "counter", help, &idle);
 
     let memory = [("host", usage.host_bytes), ("pinned", usage.pinned_bytes)];
     let used = memory.map(|(kind, (used, _))| (format!("{{kind=\"{kind}\"}}"), used as f64));
@@ -61,3 +68,6 @@ fn histograms(text: &mut String, totals: &Totals) {
         let _ = writeln!(text, "{name}_count{{stage=\"{stage}\"}} {count}");
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

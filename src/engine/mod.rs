@@ -12,6 +12,7 @@ pub mod memory;
 pub mod metrics;
 pub mod proof;
 mod reclaim;
+pub mod report;
 #[cfg(all(any(test, feature = "test-hooks"), not(loom)))]
 pub mod simulate;
 pub mod stages;

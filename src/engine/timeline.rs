@@ -218,12 +218,148 @@ impl Record {
         keep(&mut self.jobs, ended);
     }
 
-    /// The spans in the Chrome trace format (JSON object form), which Perfetto opens: a row per lane, times in
-    /// microseconds since the engine's creation.
+    /// The record in the Chrome trace format (JSON object form), which Perfetto opens: a row per lane, times in
+    /// microseconds since the engine's creation. Serial lanes (copy, kernels, each G2 lane) and the gaps of a device
+    /// hold complete events; stages that overlap each other (queued, prepare, finish) are asynchronous ones, which
+    /// viewers spread over as many lines as they need.
     pub fn chrome_trace(&self) -> Value {
-        let _ = self;
-        json!({})
+        let rows = Rows::of(self);
+        let mut events = rows.names();
+        for (id, span) in self.spans.iter().enumerate() {
+            let row = rows.of_span(span);
+            if matches!(span.stage, Stage::Queued | Stage::Prepare | Stage::Finish) {
+                // One name for a whole stage: viewers give each name of asynchronous events a group of its own.
+                let event = |phase: &str, at: Nanos| {
+                    let mut event = trace_event(STAGE_NAMES[span.stage.index()], phase, row, at, span);
+                    event["id"] = json!(id);
+                    event
+                };
+                events.push(event("b", span.start));
+                events.push(event("e", span.end));
+            } else {
+                let failed = if span.ok { "" } else { " (failed)" };
+                let stage = STAGE_NAMES[span.stage.index()];
+                let name = match span.stage {
+                    Stage::Reset(_) => format!("{stage}{failed}"),
+                    _ => format!("job {} {stage}{failed}", span.job),
+                };
+                let mut event = trace_event(&name, "X", row, span.start, span);
+                event["dur"] = json!(micros(span.end.saturating_sub(span.start)));
+                events.push(event);
+            }
+        }
+        events.extend(self.gaps.iter().map(|gap| {
+            json!({
+                "name": format!("idle: {}", IdleCause::NAMES[gap.cause.index()]), "cat": "idle", "ph": "X", "pid": 1,
+                "tid": rows.idle(gap.device), "ts": micros(gap.start), "cname": "grey",
+                "dur": micros(gap.end.saturating_sub(gap.start)),
+                "args": { "device": gap.device, "cause": IdleCause::NAMES[gap.cause.index()] },
+            })
+        }));
+        json!({ "displayTimeUnit": "ms", "traceEvents": events })
     }
+}
+
+/// The numbers of a trace's rows, in the order in which they are shown.
+struct Rows {
+    devices: usize,
+    g2_lanes: usize,
+}
+
+impl Rows {
+    const QUEUED: usize = 1;
+    const PREPARE: usize = 2;
+    /// Copy, kernels and idle of the first device; three for each further one.
+    const DEVICES: usize = 3;
+
+    fn of(record: &Record) -> Self {
+        let places = record.spans.iter().map(|span| match span.stage {
+            Stage::Upload(device) | Stage::Device(device) | Stage::Reset(device) => (device + 1, 0),
+            Stage::G2 => (0, span.lane + 1),
+            Stage::Queued | Stage::Prepare | Stage::Finish => (0, 0),
+        });
+        let gaps = record.gaps.iter().map(|gap| (gap.device + 1, 0));
+        let most = |(a, b): (usize, usize), (c, d): (usize, usize)| (a.max(c), b.max(d));
+        let (devices, g2_lanes) = places.chain(gaps).fold((record.devices(), 1), most);
+        Self { devices, g2_lanes }
+    }
+
+    fn copy(device: DeviceId) -> usize {
+        Self::DEVICES + 3 * device
+    }
+
+    fn kernels(device: DeviceId) -> usize {
+        Self::copy(device) + 1
+    }
+
+    fn idle(&self, device: DeviceId) -> usize {
+        Self::copy(device) + 2
+    }
+
+    fn g2(&self, lane: usize) -> usize {
+        Self::DEVICES + 3 * self.devices + lane
+    }
+
+    fn finish(&self) -> usize {
+        self.g2(self.g2_lanes)
+    }
+
+    fn of_span(&self, span: &Span) -> usize {
+        match span.stage {
+            Stage::Queued => Self::QUEUED,
+            Stage::Prepare => Self::PREPARE,
+            Stage::Upload(device) => Self::copy(device),
+            Stage::Device(device) | Stage::Reset(device) => Self::kernels(device),
+            Stage::G2 => self.g2(span.lane),
+            Stage::Finish => self.finish(),
+        }
+    }
+
+    /// Metadata that names and sorts the rows.
+    fn names(&self) -> Vec<Value> {
+        let mut rows = vec![(Self::QUEUED, "queue".to_owned()), (Self::PREPARE, "prepare".into())];
+        for device in 0..self.devices {
+            rows.push((Self::copy(device), format!("device {device} copy")));
+            rows.push((Self::kernels(device), format!("device {device} kernels")));
+            rows.push((self.idle(device), format!("device {device} idle")));
+        }
+        rows.extend((0..self.g2_lanes).map(|lane| (self.g2(lane), format!("G2 lane {lane}"))));
+        rows.push((self.finish(), "finish".into()));
+        let mut events =
+            vec![json!({ "name": "process_name", "ph": "M", "pid": 1, "args": { "name": "groth16 engine" } })];
+        for (row, name) in rows {
+            let about =
+                |what: &str, args: Value| json!({ "name": what, "ph": "M", "pid": 1, "tid": row, "args": args });
+            events.push(about("thread_name", json!({ "name": name })));
+            events.push(about("thread_sort_index", json!({ "sort_index": row })));
+        }
+        events
+    }
+}
+
+fn micros(nanos: Nanos) -> f64 {
+    nanos as f64 / 1e3
+}
+
+/// The parts that all events of spans share. A job has one colour (of those that Chrome's viewer knows) in every row.
+fn trace_event(name: &str, phase: &str, row: usize, at: Nanos, span: &Span) -> Value {
+    const COLOURS: [&str; 6] = [
+        "thread_state_running",
+        "thread_state_iowait",
+        "thread_state_runnable",
+        "rail_response",
+        "rail_animation",
+        "rail_load",
+    ];
+    let colour = match (span.ok, span.stage) {
+        (false, _) => "terrible",
+        (true, Stage::Reset(_)) => "black",
+        (true, _) => COLOURS[(span.job % COLOURS.len() as u64) as usize],
+    };
+    json!({
+        "name": name, "cat": STAGE_NAMES[span.stage.index()], "ph": phase, "pid": 1, "tid": row, "ts": micros(at),
+        "cname": colour, "args": { "job": span.job, "ok": span.ok },
+    })
 }
 
 fn keep<T>(kept: &mut VecDeque<T>, entry: T) {
@@ -258,3 +394,6 @@ impl Timeline {
         self.0.lock().clone()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,11 +1,15 @@
 //! What the command takes. The texts here are its help and its man pages.
 
+mod pipeline;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use groth16::engine::config::Config;
 use groth16::formats::bellman_params::PointChecks;
 use zeroize::Zeroizing;
+
+pub use self::pipeline::{Device, Modes, Pipeline};
 
 const STATUS_HELP: &str = "\
 Exit status:
@@ -169,7 +173,7 @@ pub struct Setup {
     pub threads: Threads,
 }
 
-/// Measure proofs of a synthetic circuit.
+/// Measure proofs of a synthetic circuit, or the pipeline under load.
 ///
 /// Half of the witness is zeros and ones, as in real circuits; the key is a development key. Every
 /// proof is verified. Jobs overlap as they do in a service, so the phases of one job wait for those of
@@ -177,11 +181,16 @@ pub struct Setup {
 #[derive(Args, Debug)]
 #[command(
     verbatim_doc_comment,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
     after_help = "\
 Example:
-  groth16 bench --rows 2^17 --jobs 10 --threads 8"
+  groth16 bench --rows 2^17 --jobs 10 --threads 8
+  groth16 bench pipeline --svg timeline.svg"
 )]
 pub struct Bench {
+    #[command(subcommand)]
+    pub what: Option<BenchCommand>,
     /// Rows, the 8 for the inputs included: a number or 2^k
     #[arg(long, value_name = "N|2^K", default_value = "2^14", value_parser = row_count)]
     pub rows: usize,
@@ -199,6 +208,11 @@ pub struct Bench {
     /// The result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    Pipeline(Box<Pipeline>),
 }
 
 #[derive(Args, Clone, Copy, Debug)]

@@ -7,6 +7,7 @@ mod files;
 mod info;
 mod man;
 mod output;
+mod pipeline;
 mod prove;
 mod setup;
 mod verify;
@@ -17,7 +18,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use groth16::error::Status;
 
-use args::{Arguments, Command};
+use args::{Arguments, BenchCommand, Command};
 
 /// The answer is no: the proof is not valid, the witness does not satisfy the circuit.
 const NO: u8 = 1;
@@ -51,7 +52,10 @@ fn run() -> u8 {
         Command::Verify(options) => verify::run(options, &console),
         Command::Info(options) => info::run(options),
         Command::Setup(options) => setup::run(options, &console),
-        Command::Bench(options) => bench::run(options, &console),
+        Command::Bench(options) => match &options.what {
+            Some(BenchCommand::Pipeline(options)) => pipeline::run(options, &console),
+            None => bench::run(options, &console),
+        },
         Command::Man { directory } => man::run(directory),
     };
     result.unwrap_or_else(|error| {
