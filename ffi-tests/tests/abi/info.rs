@@ -133,7 +133,7 @@ fn metrics_and_trace_tell_what_ran() {
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.starts_with(['{', '[']) && text.ends_with(['}', ']']), "{text}");
     let failure = trace(&folder.path().join("no/such/folder")).unwrap_err();
-    assert_eq!(failure.status, -7);
+    assert_eq!(failure.status, status::IO);
     assert!(failure.message.contains("no/such/folder"), "{failure:?}");
 }
 
