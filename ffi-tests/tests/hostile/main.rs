@@ -7,6 +7,7 @@
 mod arguments;
 mod borders;
 mod counts;
+mod environment;
 mod files;
 mod fork;
 mod structs;

@@ -151,6 +151,29 @@ fn buckets_beyond_16_bit_counters() {
     assert_eq!(sum(&trapdoor.points, &every).unwrap(), trapdoor.expected(&vec![[1, 0, 0, 0]; n]));
 }
 
+/// One bucket a window takes everything, from many pieces; points and their opposites meet in it.
+fn hot_bucket<F: CurveField>(n: usize) {
+    let mut random = Random(14);
+    let mut trapdoor = Trapdoor::<F>::random(&mut random, n);
+    for i in (1..n).step_by(3) {
+        trapdoor.points[i] = -trapdoor.points[i - 1];
+        trapdoor.logs[i] = -trapdoor.logs[i - 1];
+    }
+    let scalars = vec![random.scalar(); n];
+    let expected = trapdoor.expected(&scalars).to_affine();
+    in_pool(3, || {
+        for turn in 0..100 {
+            assert_eq!(all(&trapdoor.points, &scalars).to_affine(), expected, "turn {turn}");
+        }
+    });
+}
+
+#[test]
+fn a_hot_bucket_gives_the_same_point_a_hundred_times() {
+    hot_bucket::<Fp>(6000);
+    hot_bucket::<Fp2>(700);
+}
+
 #[test]
 fn scalars_that_are_zero_in_some_windows() {
     let trapdoor = Trapdoor::<Fp>::random(&mut Random(9), 600);
