@@ -130,8 +130,8 @@ unsafe fn mount_read_only(path: &std::ffi::CStr) -> bool {
     let mount = |from: *const libc::c_char, to: &std::ffi::CStr, flags| unsafe {
         libc::mount(from, to.as_ptr(), none, flags, none.cast()) == 0
     };
-    unsafe { libc::unshare(libc::CLONE_NEWNS) == 0 }
-    &&mount(none, c"/", libc::MS_REC | libc::MS_PRIVATE)
+    let own = unsafe { libc::unshare(libc::CLONE_NEWNS) } == 0;
+    own && mount(none, c"/", libc::MS_REC | libc::MS_PRIVATE)
         && mount(path.as_ptr(), path, libc::MS_BIND | libc::MS_REC)
         && mount(none, path, libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY)
 }

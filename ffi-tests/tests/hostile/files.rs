@@ -102,7 +102,8 @@ fn a_file_that_changes_while_it_is_read() {
         let c_path = c_path(&path);
         setup.engine.key(|o| {
             (o.path, o.circuit) = (c_path.as_ptr(), setup.circuit.raw());
-            (o.progress, o.progress_user) = (Some(meddle), (&raw mut meddler).cast());
+            o.progress = Some(meddle);
+            o.progress_user = (&raw mut meddler).cast();
         })
     };
     assert!(load(key.len(), &[]).is_ok());
