@@ -34,20 +34,26 @@ fn two_hundred_times_and_from_four_threads() {
 #[test]
 fn numbers_of_threads_and_slots() {
     let fixture = Fixture::with_rows(300, 5);
-    let many = [127, 128, 129, 256, 1024].map(|threads| (threads, 2));
-    for (threads, slots) in [(1, 1), (1, 2), (2, 64), (3, 1), (7, 3), (64, 2), (0, 0)].into_iter().chain(many) {
-        let engine = Engine::new(|options| {
-            options.cpu_threads = threads;
-            options.jobs_per_device = slots;
-        });
-        let engine = engine.unwrap();
-        let circuit = engine.circuit_from_bytes(&fixture.r1cs_bytes()).unwrap();
-        let key = engine.key_from_bytes(&fixture.key, &circuit).unwrap();
-        let start = |_| engine.start(&key, Some(&circuit), &Arc::new(fixture.request(Form::Canonical))).unwrap();
-        let jobs: Vec<_> = (0..4).map(start).collect();
-        for job in jobs {
-            assert_eq!(job.finalize().unwrap(), fixture.proof.to_compressed(), "{threads} threads, {slots} slots");
-        }
+    for (threads, slots) in [(1, 1), (1, 2), (2, 64), (3, 1), (7, 3), (64, 2), (0, 0)] {
+        prove_on(&fixture, threads, slots, 4);
+    }
+    for threads in [127, 128, 129, 256, 1024] {
+        prove_on(&fixture, threads, 0, 1);
+    }
+}
+
+fn prove_on(fixture: &Fixture, threads: u32, slots: u32, jobs: usize) {
+    let engine = Engine::new(|options| {
+        options.cpu_threads = threads;
+        options.jobs_per_device = slots;
+    });
+    let engine = engine.unwrap();
+    let circuit = engine.circuit_from_bytes(&fixture.r1cs_bytes()).unwrap();
+    let key = engine.key_from_bytes(&fixture.key, &circuit).unwrap();
+    let start = |_| engine.start(&key, Some(&circuit), &Arc::new(fixture.request(Form::Canonical))).unwrap();
+    let jobs: Vec<_> = (0..jobs).map(start).collect();
+    for job in jobs {
+        assert_eq!(job.finalize().unwrap(), fixture.proof.to_compressed(), "{threads} threads, {slots} slots");
     }
 }
 
