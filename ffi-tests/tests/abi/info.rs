@@ -236,6 +236,7 @@ fn limits_of_memory() {
 fn keys_beyond_the_budget_are_refused_until_one_goes() {
     let free = Setup::with_one_slot(8);
     let key = engine_info(&free.engine).host_bytes_used;
+    assert!(key as usize >= free.fixture.key.len());
     let engine = Engine::new(|options| options.host_bytes_limit = 5 * key / 2).unwrap();
     let circuit = engine.circuit_from_bytes(&free.fixture.r1cs_bytes()).unwrap();
     let load = || engine.key_from_bytes(&free.fixture.key, &circuit);
