@@ -6,3 +6,4 @@ pub mod handles;
 pub mod header;
 pub mod layout;
 pub mod memory;
+pub mod status;

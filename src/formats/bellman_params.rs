@@ -8,7 +8,7 @@ use std::io::Write;
 use super::source::Source;
 pub use super::vk::PointChecks;
 use super::vk::{FIXED_BYTES, INFINITY_TEXT, SUBGROUP_TEXT, VerifyingKey, decode};
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result, Status, reserve};
 use crate::math::curve::Affine;
 use crate::math::encoding::{EncodedField, write_uncompressed};
 use crate::math::g1::G1Affine;
@@ -186,9 +186,7 @@ impl Stream<'_> {
         }
         let (count, checks) = (section.count as usize, self.options.checks);
         let mut points = Vec::new();
-        points.try_reserve_exact(count).map_err(|_| {
-            Error::new(Status::NoMemory, format!("section {}: no memory for {count} points", section.name))
-        })?;
+        reserve(&mut points, count, "points").map_err(|e| e.at(format!("section {}", section.name)))?;
         points.resize(count, Affine::INFINITY);
         let per_batch = BATCH_BYTES / (2 * F::BYTES);
         for (batch_index, batch) in points.chunks_mut(per_batch).enumerate() {

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use super::iden3;
 use super::source::Source;
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result, reserve};
 use crate::math::field::Field;
 use crate::math::fr::{self, Fr};
 
@@ -29,9 +29,7 @@ fn read_all(source: &Source<'_>) -> Result<Zeroizing<Vec<Fr>>> {
         return Err(Error::format(format!("values section: {count} values need {needed} bytes, it has {got}")));
     }
     let mut witness = Zeroizing::new(Vec::new());
-    witness
-        .try_reserve_exact(count as usize)
-        .map_err(|_| Error::new(Status::NoMemory, format!("no memory for {count} values")))?;
+    reserve(&mut witness, count as usize, "a witness")?;
     for index in 0..count {
         let offset = values.position();
         let bytes = Zeroizing::new(values.bytes::<32>()?);

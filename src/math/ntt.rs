@@ -11,7 +11,7 @@
 
 use super::field::Field;
 use super::fr::{Fr, TWO_ADICITY};
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result, Status, reserve};
 use crate::par;
 
 /// Elements of a block that one thread transforms by itself.
@@ -147,9 +147,7 @@ fn powers_bit_reversed(base: Fr, count: usize) -> Result<Vec<Fr>> {
     // Entry 2^j is base^(count / 2^(j + 1)).
     let mut squares: Vec<Fr> = std::iter::successors(Some(base), |x| Some(x.square())).take(bits as usize).collect();
     let mut table = Vec::new();
-    table.try_reserve_exact(count).map_err(|_| {
-        Error::new(Status::NoMemory, format!("no memory for a table of {count} roots of unity, 32 bytes each"))
-    })?;
+    reserve(&mut table, count, "a table of roots of unity")?;
     table.push(Fr::ONE);
     while let Some(factor) = squares.pop() {
         let low = par::map(table.len(), |k| table[k] * factor);

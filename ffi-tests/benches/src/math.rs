@@ -9,6 +9,8 @@ use std::time::Instant;
 use ark_ec::VariableBaseMSM;
 use ark_ff::{BigInt, PrimeField};
 use ark_poly::EvaluationDomain;
+use groth16::formats::bellman_params::{self, PointChecks, ReadOptions};
+use groth16::formats::source::Source;
 use groth16::math::curve::{Affine, CurveField, Jacobian};
 use groth16::math::fp::Fp;
 use groth16::math::fp2::Fp2;
@@ -211,6 +213,46 @@ fn bench_subgroup<F: Peer>(count: usize) {
     ratio(&format!("{name}_T1_vs_each"), times[0], each);
 }
 
+/// One section of a key: the test of all its points together, and of every tenth by itself, scaled to all.
+fn race_section<F: CurveField>(section: &str, points: &[Affine<F>]) -> [Time; 2] {
+    const STEP: usize = 10;
+    let one = pool(1);
+    let [ours, some] = race(
+        3,
+        [
+            Box::new(|| assert_eq!(one.install(|| find_outside_subgroup(points)).unwrap(), None)),
+            Box::new(|| assert!(points.iter().step_by(STEP).all(Affine::is_in_subgroup))),
+        ],
+    );
+    let scale = points.len() as f64 / points.len().div_ceil(STEP).max(1) as f64;
+    let each = Time { wall: some.wall * scale, cpu: some.cpu * scale };
+    ratio(&format!("spend_subgroup_{section}_{}_T1_vs_each", points.len()), ours, each);
+    [ours, each]
+}
+
+/// The key of Sapling's spend circuit, which `make fixtures` records.
+fn bench_spend_subgroup() {
+    let name = "spend_subgroup_T1_vs_each";
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fixtures/spend.params");
+    if !wanted(name) {
+        return;
+    }
+    if !path.exists() {
+        println!("skipped {name}: no {}", path.display());
+        return;
+    }
+    let options = ReadOptions { checks: PointChecks::OnCurve, ..ReadOptions::default() };
+    let key = bellman_params::read(&Source::open(&path).unwrap(), &options).unwrap();
+    let g1 = [("h", &key.h), ("l", &key.l), ("a", &key.a), ("b_g1", &key.b_g1)];
+    let mut sections: Vec<_> = g1.iter().map(|(section, points)| race_section(section, points)).collect();
+    sections.push(race_section("b_g2", &key.b_g2));
+    let sum = |contender: usize| Time {
+        wall: sections.iter().map(|times| times[contender].wall).sum(),
+        cpu: sections.iter().map(|times| times[contender].cpu).sum(),
+    };
+    ratio(name, sum(0), sum(1));
+}
+
 fn bench_ntt(log: u32, runs: usize) {
     let name = format!("ntt_2^{log}");
     if !wanted(&name) {
@@ -270,6 +312,7 @@ fn main() {
     bench_subgroup::<Fp>(20_000);
     bench_subgroup::<Fp2>(20_000);
     bench_subgroup::<Fp>(200_000);
+    bench_spend_subgroup();
     for log in [5, 8, 10, 12, 14, 16, 17] {
         bench_msm::<Fp>(log, if log < 14 { 9 } else { 3 });
         bench_msm::<Fp2>(log, if log < 14 { 9 } else { 3 });

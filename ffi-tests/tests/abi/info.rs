@@ -133,7 +133,7 @@ fn metrics_and_trace_tell_what_ran() {
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.starts_with(['{', '[']) && text.ends_with(['}', ']']), "{text}");
     let failure = trace(&folder.path().join("no/such/folder")).unwrap_err();
-    assert_eq!(failure.status, -7);
+    assert_eq!(failure.status, status::IO);
     assert!(failure.message.contains("no/such/folder"), "{failure:?}");
 }
 
@@ -230,4 +230,27 @@ fn limits_of_memory() {
         gate.open();
         assert_eq!(started.map(drop).map_or_else(|failure| failure.status, |()| 0), second, "{jobs} jobs fit");
     }
+}
+
+#[test]
+fn keys_beyond_the_budget_are_refused_until_one_goes() {
+    let free = Setup::with_one_slot(8);
+    let key = engine_info(&free.engine).host_bytes_used;
+    assert!(key as usize >= free.fixture.key.len());
+    let engine = Engine::new(|options| options.host_bytes_limit = 5 * key / 2).unwrap();
+    let circuit = engine.circuit_from_bytes(&free.fixture.r1cs_bytes()).unwrap();
+    let load = || engine.key_from_bytes(&free.fixture.key, &circuit);
+    let mut keys = vec![load().unwrap(), load().unwrap()];
+    for _ in 0..200 {
+        let failure = load().map(drop).unwrap_err();
+        assert_eq!(failure.status, status::NO_MEMORY, "{failure:?}");
+        assert_eq!(engine_info(&engine).host_bytes_used, 2 * key, "a refused key holds memory");
+    }
+    for _ in 0..200 {
+        drop(keys.remove(0));
+        keys.push(load().unwrap());
+    }
+    assert_eq!(engine_info(&engine).host_bytes_used, 2 * key);
+    drop(keys);
+    assert_eq!(engine_info(&engine).host_bytes_used, 0);
 }

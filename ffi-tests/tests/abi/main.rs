@@ -11,18 +11,8 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use ffi_tests::fixture::{Fixture, Form};
 use ffi_tests::handles::{Circuit, Engine, Job, Key, Request};
+use ffi_tests::status;
 use groth16::prover::synthetic::Shape;
-
-/// Values of `groth16_status`.
-mod status {
-    pub const INVALID: i32 = -1;
-    pub const NO_MEMORY: i32 = -3;
-    pub const QUEUE_FULL: i32 = -11;
-    pub const TIMEOUT: i32 = -12;
-    pub const TOO_SMALL: i32 = -13;
-    pub const CANCELLED: i32 = -14;
-    pub const SHUTDOWN: i32 = -15;
-}
 
 /// Values of `groth16_state`.
 mod state {

@@ -8,11 +8,13 @@ use groth16::prover::synthetic::Shape;
 
 use super::Setup;
 
+/// A thousand times with the environment variable GROTH16_SOAK.
 #[test]
 fn two_hundred_times_and_from_four_threads() {
     let setup = Setup::new(&Shape::new(60, 4, 9), Engine::new(|options| options.cpu_threads = 3).unwrap());
     let expected = setup.expected();
-    for _ in 0..200 {
+    let times = if std::env::var_os("GROTH16_SOAK").is_some() { 1000 } else { 200 };
+    for _ in 0..times {
         assert_eq!(setup.start(setup.fixture.request(Form::Canonical)).finalize().unwrap(), expected);
     }
     std::thread::scope(|scope| {
@@ -33,23 +35,36 @@ fn two_hundred_times_and_from_four_threads() {
 fn numbers_of_threads_and_slots() {
     let fixture = Fixture::with_rows(300, 5);
     for (threads, slots) in [(1, 1), (1, 2), (2, 64), (3, 1), (7, 3), (64, 2), (0, 0)] {
-        let engine = Engine::new(|options| {
-            options.cpu_threads = threads;
-            options.jobs_per_device = slots;
-        });
-        let engine = engine.unwrap();
-        let circuit = engine.circuit_from_bytes(&fixture.r1cs_bytes()).unwrap();
-        let key = engine.key_from_bytes(&fixture.key, &circuit).unwrap();
-        let start = |_| engine.start(&key, Some(&circuit), &Arc::new(fixture.request(Form::Canonical))).unwrap();
-        let jobs: Vec<_> = (0..4).map(start).collect();
-        for job in jobs {
-            assert_eq!(job.finalize().unwrap(), fixture.proof.to_compressed(), "{threads} threads, {slots} slots");
-        }
+        prove_on(&fixture, threads, slots, 4);
+    }
+    for threads in [127, 128, 129, 256, 1024] {
+        prove_on(&fixture, threads, 0, 1);
+    }
+}
+
+fn prove_on(fixture: &Fixture, threads: u32, slots: u32, jobs: usize) {
+    let engine = Engine::new(|options| {
+        options.cpu_threads = threads;
+        options.jobs_per_device = slots;
+    });
+    let engine = engine.unwrap();
+    let circuit = engine.circuit_from_bytes(&fixture.r1cs_bytes()).unwrap();
+    let key = engine.key_from_bytes(&fixture.key, &circuit).unwrap();
+    let start = |_| engine.start(&key, Some(&circuit), &Arc::new(fixture.request(Form::Canonical))).unwrap();
+    let jobs: Vec<_> = (0..jobs).map(start).collect();
+    for job in jobs {
+        assert_eq!(job.finalize().unwrap(), fixture.proof.to_compressed(), "{threads} threads, {slots} slots");
     }
 }
 
 #[test]
-fn eight_threads_with_twenty_proofs_and_two_keys() {
+fn eight_threads_with_twenty_proofs_and_one_key_or_two() {
+    for keys in [1, 2] {
+        eight_threads_with_twenty_proofs(keys);
+    }
+}
+
+fn eight_threads_with_twenty_proofs(num_keys: usize) {
     let engine = Engine::new(|options| {
         options.cpu_threads = 4;
         options.max_queued_jobs = 1000;
@@ -63,7 +78,7 @@ fn eight_threads_with_twenty_proofs_and_two_keys() {
             let (engine, fixtures, circuits, keys) = (&engine, &fixtures, &circuits, &keys);
             scope.spawn(move || {
                 let start = |turn: usize| {
-                    let which = (thread + turn) % 2;
+                    let which = (thread + turn) % num_keys;
                     let fixture = &fixtures[which];
                     let with_circuit = !turn.is_multiple_of(3);
                     let request = if with_circuit {

@@ -224,6 +224,30 @@ fn enum_values_without_a_name() {
 }
 
 #[test]
+fn a_gpu_that_is_not_there_is_an_error_at_once() {
+    let mut devices = 0;
+    assert_eq!(unsafe { (api().groth16_device_count)(&raw mut devices) }, 0);
+    if devices > 0 {
+        return;
+    }
+    let begin = std::time::Instant::now();
+    assert_fails(Engine::new(|o| o.backend = 1), status::NO_DEVICE, &["GPU"]);
+    let uuid = c"GPU-00000000-0000-0000-0000-000000000000".as_ptr();
+    let named = |backend| {
+        Engine::new(|o| (o.backend, o.device_uuids, o.num_device_uuids) = (backend, &raw const uuid, 1)).map(drop)
+    };
+    for backend in [0, 1] {
+        assert_fails(named(backend), status::NO_DEVICE, &["GPU"]);
+    }
+    assert!(begin.elapsed() < std::time::Duration::from_secs(1));
+    // Without a wish it is the CPU, and says so.
+    let engine = Engine::new(|o| o.backend = 0).unwrap();
+    let mut info = init::<groth16::ffi::engine::groth16_engine_info>();
+    assert_eq!(unsafe { (api().groth16_engine_get_info)(engine.raw(), &raw mut info) }, 0);
+    assert_eq!((info.backend, info.num_devices), (2, 0));
+}
+
+#[test]
 fn handles_of_another_engine() {
     let (setup, other) = (Setup::small(), Setup::small());
     let request = std::sync::Arc::new(setup.fixture.request(Form::Canonical));

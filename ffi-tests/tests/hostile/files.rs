@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_void};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -71,6 +72,66 @@ fn paths_that_are_no_key() {
         assert_fails(setup.engine.circuit(|o| o.path = path.as_ptr()), status, texts);
         assert!(begin.elapsed() < SOON);
     }
+    setup.check_health();
+}
+
+/// Cuts the file, or puts other bytes into it, when it is told of progress.
+struct Meddler {
+    path: std::path::PathBuf,
+    length: u64,
+    bytes: Vec<u8>,
+}
+
+unsafe extern "C" fn meddle(user: *mut c_void, _: u64, _: u64) -> i32 {
+    let meddler = unsafe { &*user.cast::<Meddler>() };
+    let file = std::fs::OpenOptions::new().write(true).open(&meddler.path).unwrap();
+    file.write_all_at(&meddler.bytes, 864).unwrap();
+    file.set_len(meddler.length).unwrap();
+    0
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read() {
+    let setup = Setup::new(&Shape::new(30, 4, 2));
+    let key = &setup.fixture.key;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key.params");
+    let load = |length: usize, bytes: &[u8]| {
+        std::fs::write(&path, key).unwrap();
+        let mut meddler = Meddler { path: path.clone(), length: length as u64, bytes: bytes.to_vec() };
+        let c_path = c_path(&path);
+        setup.engine.key(|o| {
+            (o.path, o.circuit) = (c_path.as_ptr(), setup.circuit.raw());
+            o.progress = Some(meddle);
+            o.progress_user = (&raw mut meddler).cast();
+        })
+    };
+    assert!(load(key.len(), &[]).is_ok());
+    for length in [0, 100, 866, 2000, key.len() - 1] {
+        assert_fails(load(length, &[]), status::IO, &["key.params", "the file has become shorter"]);
+    }
+    // A count that was checked is another when it is read.
+    for count in [0u32, 3, 5, u32::MAX] {
+        assert_fails(load(key.len(), &count.to_be_bytes()), status::IO, &["section ic", "changed"]);
+    }
+    setup.check_health();
+}
+
+#[test]
+fn keys_of_other_formats() {
+    let setup = Setup::small();
+    let (zkey, key) = ([b"zkey\x01\0\0\0".as_slice(), &[1; 2000]].concat(), &setup.fixture.key);
+    for format in 2..5 {
+        for bytes in [&zkey, key] {
+            let loaded = setup.engine.key(|o| {
+                (o.data, o.data_len, o.format) = (bytes.as_ptr().cast(), bytes.len(), format);
+                o.circuit = setup.circuit.raw();
+            });
+            assert_fails(loaded, status::UNSUPPORTED, &["GROTH16_FORMAT_", "not in this version"]);
+        }
+    }
+    // Taken for the one format that is read: never for a key.
+    assert_fails(load(&setup, &zkey), status::FORMAT, &["bellman params"]);
     setup.check_health();
 }
 

@@ -11,7 +11,7 @@ use groth16::ffi::pk::groth16_pk_options;
 use super::{Setup, status};
 
 /// Runs `child` in a forked process, which an alarm ends where it hangs; its answer is the exit code.
-fn in_child(child: impl FnOnce() -> i32) -> i32 {
+pub(super) fn in_child(child: impl FnOnce() -> i32) -> i32 {
     unsafe {
         let process = libc::fork();
         if process == 0 {

@@ -7,6 +7,7 @@
 mod arguments;
 mod borders;
 mod counts;
+mod environment;
 mod files;
 mod fork;
 mod structs;
@@ -18,22 +19,8 @@ use std::sync::Arc;
 use ffi_tests::capi::api;
 use ffi_tests::fixture::{Fixture, Form};
 use ffi_tests::handles::{Circuit, Engine, Failure, Job, Key, Outcome, Request};
+use ffi_tests::status;
 use groth16::prover::synthetic::Shape;
-
-/// Values of `groth16_status`.
-#[allow(dead_code)]
-mod status {
-    pub const INVALID: i32 = -1;
-    pub const UNSUPPORTED: i32 = -2;
-    pub const NO_MEMORY: i32 = -3;
-    pub const NO_DEVICE: i32 = -5;
-    pub const IO: i32 = -7;
-    pub const FORMAT: i32 = -8;
-    pub const UNSATISFIED: i32 = -9;
-    pub const SELF_CHECK: i32 = -10;
-    pub const CANCELLED: i32 = -14;
-    pub const FORKED: i32 = -16;
-}
 
 /// An engine with a loaded fixture.
 struct Setup {

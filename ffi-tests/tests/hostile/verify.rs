@@ -7,6 +7,11 @@ use ffi_tests::fixture::Form;
 use ffi_tests::handles::{Request, scalars};
 use ffi_tests::memory::Guarded;
 use groth16::ffi::job::groth16_scalars;
+use groth16::formats::proof::Proof;
+use groth16::math::curve::{Affine, Jacobian};
+use groth16::math::encoding::EncodedField;
+use groth16::math::field::Field;
+use groth16::math::fp::Fp;
 use groth16::math::fr::MODULUS;
 
 use super::{Setup, assert_fails, outcome, status};
@@ -60,6 +65,44 @@ fn no_flipped_bit_of_a_proof_verifies() {
         for length in [192, 384] {
             assert_fails(setup.key.verify(&public, &vec![filling; length]), status::FORMAT, &["proof: A"]);
         }
+    }
+}
+
+/// A point whose order is a factor of the cofactor: no pairing sees it.
+fn of_the_cofactor<F: EncodedField>() -> Affine<F> {
+    let mut x = F::ZERO;
+    loop {
+        if let Some(y) = (x.square() * x + F::B).square_root() {
+            let point = Affine { x, y }.mul(&MODULUS);
+            if !point.is_infinity() {
+                return point.to_affine();
+            }
+        }
+        x += F::ONE;
+    }
+}
+
+#[test]
+fn points_with_a_part_outside_the_subgroup_do_not_verify() {
+    let setup = Setup::small();
+    let (public, right) = (setup.fixture.public(), setup.fixture.proof);
+    let small = Affine { x: Fp::ZERO, y: Fp::ONE.double() };
+    assert!(Jacobian::from(small).mul(&[3, 0, 0, 0]).is_infinity());
+    let shifted = |point: Affine<Fp>, by: Affine<Fp>| (Jacobian::from(point) + Jacobian::from(by)).to_affine();
+    let mut wrong = Vec::new();
+    for by in [small, of_the_cofactor()] {
+        wrong.push((Proof { a: shifted(right.a, by), ..right }, "A"));
+        wrong.push((Proof { c: shifted(right.c, by), ..right }, "C"));
+        wrong.push((Proof { a: by, ..right }, "A"));
+    }
+    let by = of_the_cofactor();
+    wrong.push((Proof { b: (Jacobian::from(right.b) + Jacobian::from(by)).to_affine(), ..right }, "B"));
+    wrong.push((Proof { b: by, ..right }, "B"));
+    for (proof, place) in wrong {
+        for bytes in [&proof.to_compressed()[..], &proof.to_uncompressed()[..], proof.to_json().as_bytes()] {
+            assert_fails(setup.key.verify(&public, bytes), status::FORMAT, &["proof: ", "subgroup"]);
+        }
+        assert_fails(setup.key.verify(&public, &proof.to_compressed()), status::FORMAT, &[&format!("proof: {place}")]);
     }
 }
 

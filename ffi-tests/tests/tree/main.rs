@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod c_host;
+mod faults;
 mod layers;
 mod shared_object;
 mod sources;

@@ -67,3 +67,34 @@ fn exported_symbols_are_those_of_the_list() {
         assert!(header.contains(&format!("{name}(")), "{name} is not in the header");
     }
 }
+
+/// Versions of symbols that the library asks other libraries for, such as GLIBC_2.34.
+fn wanted_versions(bytes: &[u8]) -> Vec<String> {
+    let header = FileHeader64::<Endianness>::parse(bytes).unwrap();
+    let endian = header.endian().unwrap();
+    let sections = header.sections(endian, bytes).unwrap();
+    let (mut libraries, link) = sections.gnu_verneed(endian, bytes).unwrap().unwrap();
+    let strings = sections.strings(endian, bytes, link).unwrap();
+    let mut found = Vec::new();
+    while let Some((_, mut versions)) = libraries.next().unwrap() {
+        while let Some(version) = versions.next().unwrap() {
+            found.push(String::from_utf8(version.name(endian, strings).unwrap().to_vec()).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn glibc_is_no_newer_than_the_readme_says() {
+    let number = |text: &str| -> Vec<u32> {
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        text[..end].trim_end_matches('.').split('.').map(|part| part.parse().unwrap()).collect()
+    };
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, stated) = readme.split_once("asks for glibc ").unwrap();
+    let versions = wanted_versions(&std::fs::read(api().path()).unwrap());
+    let wanted: Vec<_> = versions.iter().filter_map(|version| version.strip_prefix("GLIBC_")).map(number).collect();
+    assert!(!wanted.is_empty(), "{versions:?}");
+    let highest = wanted.into_iter().max().unwrap();
+    assert!(highest <= number(stated), "asks for glibc {highest:?}, README.md says {:?}", number(stated));
+}

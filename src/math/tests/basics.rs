@@ -1,7 +1,9 @@
+use num_bigint::BigUint;
+
 use crate::math::blst_calls::pairing_product_is_one;
 use crate::math::curve::{Affine, CurveField, Jacobian};
 use crate::math::field::{Field, batch_inverse};
-use crate::math::fp::Fp;
+use crate::math::fp::{self, Fp};
 use crate::math::fp2::Fp2;
 use crate::math::fr::{self, Fr};
 
@@ -57,6 +59,69 @@ fn fp_and_fp2_are_fields() {
     field_laws(&fp);
     let g = Fp2::GENERATOR;
     field_laws(&[Fp2::ZERO, Fp2::ONE, -Fp2::ONE, g.x, g.y, Fp2 { c0: Fp::ZERO, c1: x }]);
+}
+
+/// 0, 1, 2, p - 2, p - 1, and limbs of ones, of zeros and just below the modulus's, in all arrangements.
+fn extreme_limbs<const N: usize>(modulus: &[u64; N]) -> Vec<[u64; N]> {
+    let less = |n: u64| {
+        let mut limbs = *modulus;
+        limbs[0] = limbs[0].wrapping_sub(n);
+        if n > modulus[0] {
+            limbs[1] -= 1;
+        }
+        limbs
+    };
+    let mut found = vec![less(1), less(2), [0; N]];
+    for pattern in 0..1u32 << N {
+        let mut limbs = [0; N];
+        limbs.iter_mut().enumerate().for_each(|(i, limb)| *limb = if pattern >> i & 1 == 1 { u64::MAX } else { 0 });
+        for top in [0, 1, modulus[N - 1] - 1] {
+            limbs[N - 1] = top;
+            found.push(limbs);
+        }
+    }
+    found.push(std::array::from_fn(|i| if i == 0 { 2 } else { 0 }));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn integer(limbs: &[u64]) -> BigUint {
+    BigUint::from_bytes_le(&limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect::<Vec<_>>())
+}
+
+/// Sums, differences, products and squares of all pairs, by their integers.
+fn as_integers<F: Field, const N: usize>(
+    modulus: &[u64; N],
+    from: impl Fn([u64; N]) -> F,
+    to: impl Fn(&F) -> [u64; N],
+) {
+    let p = integer(modulus);
+    let samples: Vec<_> = extreme_limbs(modulus).into_iter().map(|limbs| (from(limbs), integer(&limbs))).collect();
+    for (a, a_value) in &samples {
+        assert_eq!(integer(&to(&a.square())), a_value * a_value % &p);
+        assert_eq!(integer(&to(&-*a)), (&p - a_value) % &p);
+        for (b, b_value) in &samples {
+            assert_eq!(integer(&to(&(*a * *b))), a_value * b_value % &p, "{a_value:x} * {b_value:x}");
+            assert_eq!(integer(&to(&(*a + *b))), (a_value + b_value) % &p, "{a_value:x} + {b_value:x}");
+            assert_eq!(integer(&to(&(*a - *b))), (a_value + &p - b_value) % &p, "{a_value:x} - {b_value:x}");
+        }
+    }
+}
+
+#[test]
+fn extreme_limbs_obey_the_integers() {
+    as_integers(&fr::MODULUS, |limbs| Fr::from_canonical(limbs).unwrap(), Fr::to_canonical);
+    as_integers(&fp::MODULUS, |limbs| Fp::from_canonical(limbs).unwrap(), Fp::to_canonical);
+    // The same limbs as the forms that the multiplication sees.
+    let (r, two_256) = (integer(&fr::MODULUS), BigUint::from(1u8) << 256);
+    for limbs in extreme_limbs(&fr::MODULUS) {
+        let x = Fr::from_montgomery(limbs).unwrap();
+        assert_eq!(integer(&x.to_canonical()) * &two_256 % &r, integer(&limbs));
+        let square = integer(&x.to_canonical()).pow(2) % &r;
+        assert_eq!(integer(&x.square().to_canonical()), square);
+        assert_eq!(integer(&(x * x).to_canonical()), square);
+    }
 }
 
 #[test]

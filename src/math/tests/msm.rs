@@ -151,6 +151,31 @@ fn buckets_beyond_16_bit_counters() {
     assert_eq!(sum(&trapdoor.points, &every).unwrap(), trapdoor.expected(&vec![[1, 0, 0, 0]; n]));
 }
 
+/// One bucket of each window takes everything; points and their opposites meet in it, and the sums of several pieces.
+fn hot_bucket<F: CurveField>() {
+    let n = 3 * tuning::PIECE[F::DEGREE - 1] + 500;
+    let mut random = Random(14);
+    let mut trapdoor = Trapdoor::<F>::random(&mut random, n);
+    for i in (1..n).step_by(3) {
+        trapdoor.points[i] = -trapdoor.points[i - 1];
+        trapdoor.logs[i] = -trapdoor.logs[i - 1];
+    }
+    // Few windows, since it is done so often.
+    let scalars = vec![[random.next() >> 40, 0, 0, 0]; n];
+    let expected = trapdoor.expected(&scalars).to_affine();
+    in_pool(3, || {
+        for turn in 0..100 {
+            assert_eq!(all(&trapdoor.points, &scalars).to_affine(), expected, "turn {turn}");
+        }
+    });
+}
+
+#[test]
+fn a_hot_bucket_gives_the_same_point_a_hundred_times() {
+    hot_bucket::<Fp>();
+    hot_bucket::<Fp2>();
+}
+
 #[test]
 fn scalars_that_are_zero_in_some_windows() {
     let trapdoor = Trapdoor::<Fp>::random(&mut Random(9), 600);

@@ -4,7 +4,7 @@ use crate::math::curve::{Affine, CurveField, Jacobian};
 use crate::math::field::Field;
 use crate::math::fp::Fp;
 use crate::math::fp2::Fp2;
-use crate::math::fr;
+use crate::math::fr::{self, Scalar};
 use crate::math::subgroup::{find_outside_subgroup, find_seeded, plan};
 
 /// A curve point outside the subgroup: the first small x that has a y.
@@ -31,6 +31,22 @@ fn order_three() -> Affine<Fp> {
     let point = Affine { x: Fp::ZERO, y: Fp::ONE.double() };
     assert!(point.is_on_curve() && Jacobian::from(point).mul(&[3, 0, 0, 0]).is_infinity());
     point
+}
+
+/// A point of order 13, the least that the second curve's cofactor has.
+fn order_thirteen() -> Affine<Fp2> {
+    // The cofactor over 169, from which 13 is gone.
+    let halves: [Scalar; 2] = [
+        [0x3336_b315_0941_cfdd, 0xedf4_046d_b800_a837, 0x45e0_aef2_9c5e_8629, 0x5a5b_213d_cb71_0859],
+        [0x81be_2a9b_0c64_8304, 0x60a5_f9bd_c250_555d, 0xd5a3_c566_3541_d68b, 0x0008_d5fc_7522_f6c4],
+    ];
+    let point = Jacobian::from(outsider::<Fp2>(fp2_sqrt)).mul(&fr::MODULUS);
+    let shifted = point.mul(&halves[1]).mul(&[0, 0, 1, 0]).mul(&[0, 0, 1, 0]);
+    let small = shifted + point.mul(&halves[0]);
+    let thirteen = [13, 0, 0, 0];
+    let small = if small.mul(&thirteen).is_infinity() { small } else { small.mul(&thirteen) };
+    assert!(!small.is_infinity() && small.mul(&thirteen).is_infinity());
+    small.to_affine()
 }
 
 fn planted<F: CurveField>(outsiders: &[Affine<F>], n: usize) {
@@ -66,8 +82,10 @@ fn planted_points_are_found_g1() {
 
 #[test]
 fn planted_points_are_found_g2() {
+    let small = order_thirteen();
+    let hidden = (Jacobian::from(small) + Fp2::GENERATOR.mul(&[99, 0, 0, 0])).to_affine();
     for n in [1, 10, 2000] {
-        planted(&[outsider::<Fp2>(fp2_sqrt)], n);
+        planted(&[outsider::<Fp2>(fp2_sqrt), small, hidden], n);
     }
 }
 
