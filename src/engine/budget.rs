@@ -10,13 +10,19 @@ use crate::sync::Mutex;
 pub struct Budget {
     name: &'static str,
     limit: u64,
-    used: Mutex<u64>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    used: u64,
+    peak: u64,
 }
 
 impl Budget {
     /// `limit` bytes of the memory called `name` in messages; 0 is no limit.
     pub fn new(name: &'static str, limit: u64) -> Arc<Self> {
-        Arc::new(Self { name, limit, used: Mutex::new(0) })
+        Arc::new(Self { name, limit, state: Mutex::new(State::default()) })
     }
 
     /// The limit in bytes; 0 is none.
@@ -26,7 +32,12 @@ impl Budget {
 
     /// Bytes that permits hold now.
     pub fn used(&self) -> u64 {
-        *self.used.lock()
+        self.state.lock().used
+    }
+
+    /// The most bytes that permits held at once.
+    pub fn peak(&self) -> u64 {
+        self.state.lock().peak
     }
 
     /// Whether so many bytes are more than the limit.
@@ -42,11 +53,14 @@ impl Budget {
             let message = format!("{what} needs {bytes} bytes of {} memory, the limit is {}", self.name, self.limit);
             return Err(Error::new(Status::NoMemory, message));
         }
-        let mut used = self.used.lock();
-        match used.checked_add(bytes) {
-            Some(sum) if no_limit || sum <= self.limit => *used = sum,
+        let mut state = self.state.lock();
+        match state.used.checked_add(bytes) {
+            Some(sum) if no_limit || sum <= self.limit => {
+                state.used = sum;
+                state.peak = state.peak.max(sum);
+            }
             _ => {
-                let (used, limit) = (*used, self.limit);
+                let (used, limit) = (state.used, self.limit);
                 let message =
                     format!("{what} needs {bytes} bytes of {} memory, {used} of {limit} are in use", self.name);
                 return Err(Error::new(busy, message));
@@ -73,7 +87,7 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         // A permit's bytes were added once, so this cannot fall below zero.
-        let mut used = self.budget.used.lock();
-        *used = used.saturating_sub(self.bytes);
+        let mut state = self.budget.state.lock();
+        state.used = state.used.saturating_sub(self.bytes);
     }
 }

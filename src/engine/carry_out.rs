@@ -401,6 +401,7 @@ impl<S: Stages> Shared<S> {
             g2_running: self.g2_running(),
             host_bytes: (self.host.used(), self.host.limit()),
             pinned_bytes: (pinned.used(), pinned.limit()),
+            peak_bytes: (self.host.peak(), pinned.peak()),
             device_bytes,
         }
     }

@@ -7,7 +7,7 @@ use super::core::{DeviceStatus, IdleCause, Nanos};
 use super::timeline::{BUCKET_SECONDS, STAGE_NAMES, Totals};
 
 /// All metrics; names start with `groth16_`, times are seconds, sizes bytes.
-pub fn prometheus(usage: &Usage, _devices: &[DeviceStatus], totals: &Totals, up: Nanos) -> String {
+pub fn prometheus(usage: &Usage, devices: &[DeviceStatus], totals: &Totals, up: Nanos) -> String {
     let mut text = String::new();
     let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, f64)]| {
         // Writing to a String cannot fail.
@@ -48,6 +48,17 @@ pub fn prometheus(usage: &Usage, _devices: &[DeviceStatus], totals: &Totals, up:
     metric("memory_used_bytes", "gauge", "Memory that permits hold.", &used);
     let limits = memory.map(|(kind, (_, limit))| (format!("{{kind=\"{kind}\"}}"), limit as f64));
     metric("memory_limit_bytes", "gauge", "Limit of that memory; 0 is none.", &limits);
+
+    let peaks = [("host", usage.peak_bytes.0), ("pinned", usage.peak_bytes.1)];
+    let peaks = peaks.map(|(kind, peak)| (format!("{{kind=\"{kind}\"}}"), peak as f64));
+    metric("memory_peak_bytes", "gauge", "The most of that memory that was held at once.", &peaks);
+
+    let each = |value: fn(&DeviceStatus) -> f64| -> Vec<_> { devices.iter().map(value).enumerate().map(device).collect() };
+    metric("device_up", "gauge", "1 if the device takes jobs.", &each(|status| f64::from(u8::from(status.up))));
+    let help = "Failures of the device since its last proof.";
+    metric("device_faults", "gauge", help, &each(|status| f64::from(status.faults)));
+    let help = "Memory of the device that keys and jobs hold.";
+    metric("device_memory_used_bytes", "gauge", help, &each(|status| status.bytes as f64));
 
     histograms(&mut text, totals);
     text

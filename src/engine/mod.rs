@@ -226,6 +226,8 @@ pub struct Usage {
     pub host_bytes: (u64, u64),
     /// Page-locked memory.
     pub pinned_bytes: (u64, u64),
+    /// The most host memory and page-locked memory that was held at once.
+    pub peak_bytes: (u64, u64),
     /// Memory that keys and jobs hold on all devices together.
     pub device_bytes: u64,
 }

@@ -45,7 +45,12 @@ fn parse(text: &str) -> BTreeMap<String, f64> {
 }
 
 fn usage() -> Usage {
-    Usage { queued_jobs: 5, running_jobs: 3, g2_running: 2, host_bytes: (7, 100), pinned_bytes: (0, 0) }
+    Usage { queued_jobs: 5, running_jobs: 3, g2_running: 2, host_bytes: (7, 100), pinned_bytes: (0, 0), peak_bytes: (9, 1), device_bytes: 8 }
+}
+
+fn devices() -> [DeviceStatus; 2] {
+    let up = DeviceStatus { up: true, bytes: 8, faults: 0, idle: None };
+    [up, DeviceStatus { up: false, bytes: 0, faults: 3, idle: Some((5, IdleCause::Fault)) }]
 }
 
 #[test]
@@ -66,7 +71,7 @@ fn every_sum_is_a_sample() {
     }
     record.gap(Gap { device: 1, cause: IdleCause::G2, start: 1_000_000_000, end: 3_500_000_000 });
     record.totals.retries = 4;
-    let samples = parse(&prometheus(&usage(), &record.totals, 9_000_000_000));
+    let samples = parse(&prometheus(&usage(), &devices(), &record.totals, 9_000_000_000));
     for (series, value) in [
         ("up_seconds", 9.0),
         ("queued_jobs", 5.0),
@@ -81,6 +86,12 @@ fn every_sum_is_a_sample() {
         ("device_idle_seconds_total{device=\"0\",cause=\"no_jobs\"}", 0.0),
         ("memory_used_bytes{kind=\"host\"}", 7.0),
         ("memory_limit_bytes{kind=\"host\"}", 100.0),
+        ("memory_peak_bytes{kind=\"host\"}", 9.0),
+        ("memory_peak_bytes{kind=\"pinned\"}", 1.0),
+        ("device_up{device=\"0\"}", 1.0),
+        ("device_up{device=\"1\"}", 0.0),
+        ("device_faults{device=\"1\"}", 3.0),
+        ("device_memory_used_bytes{device=\"0\"}", 8.0),
         ("stage_seconds_sum{stage=\"g2\"}", 2.0),
         ("stage_seconds_bucket{stage=\"g2\",le=\"1\"}", 0.0),
         ("stage_seconds_bucket{stage=\"g2\",le=\"3\"}", 1.0),
@@ -97,7 +108,7 @@ fn histograms_are_cumulative_and_complete() {
     for millis in [0, 1, 2, 3, 50, 5000, 400_000] {
         record.span(Span { job: 1, stage: Stage::Finish, lane: 0, start: 0, end: millis * 1_000_000, ok: true });
     }
-    let samples = parse(&prometheus(&usage(), &record.totals, 1));
+    let samples = parse(&prometheus(&usage(), &devices(), &record.totals, 1));
     for stage in STAGE_NAMES {
         let bucket =
             |edge: String| samples[&format!("groth16_stage_seconds_bucket{{stage=\"{stage}\",le=\"{edge}\"}}")];
