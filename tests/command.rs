@@ -416,6 +416,73 @@ fn wrong_loads_are_refused() {
 }
 
 #[test]
+fn a_scripted_load_is_told_in_figures_picture_and_trace() {
+    let case = Case::new();
+    let outputs = ["--svg", "t.svg", "--trace", "t.json"];
+    let output = case.run(&[&["bench", "pipeline"][..], &outputs].concat());
+    succeeds(&output);
+    let text = stdout(&output);
+    assert!(text.starts_with("split: 100 jobs, 20 always waiting; 1 device, 2 slots each, 1 G2 lane\n"), "{text}");
+    let ratio = text.lines().last().unwrap().strip_prefix("RATIO pipeline_split_vs_monolithic ").unwrap();
+    assert!(ratio.parse::<f64>().unwrap() >= 1.9, "{text}");
+    let svg = String::from_utf8(case.read("t.svg")).unwrap();
+    let picture = roxmltree::Document::parse(&svg).unwrap();
+    let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
+    assert!(texts.iter().any(|text| text.starts_with("monolithic: kernels busy 50.")), "{texts:?}");
+    let trace: Value = serde_json::from_slice(&case.read("t.json")).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    for (pid, name) in [(1, "split"), (2, "monolithic")] {
+        let kernels = events.iter().filter(|e| e["pid"] == pid && e["cat"] == "device");
+        assert_eq!(kernels.count(), 100);
+        let process = events.iter().find(|e| e["pid"] == pid && e["name"] == "process_name").unwrap();
+        assert_eq!(process["args"]["name"], name);
+    }
+
+    let json = |more: &[&str]| -> Value {
+        let output = case.run(&[&["bench", "pipeline", "--json"], more].concat());
+        succeeds(&output);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let report = json(&[]);
+    let split = &report["split"];
+    assert!(split["kernels"]["utilisation"].as_f64().unwrap() >= 0.99, "{split:#}");
+    assert_eq!((&split["jobs"]["done"], &report["load"]["waiting"]), (&100.into(), &20.into()));
+    assert!(report["split_vs_monolithic"].as_f64().unwrap() >= 1.9);
+    // More G2 lanes than needed: the device decides; fewer: G2 does.
+    let rate = |more: &[&str]| {
+        let report = json(&[&["--mode", "split", "--jobs", "400"], more].concat());
+        assert!(report["monolithic"].is_null());
+        report["split"]["proofs_per_second"].as_f64().unwrap()
+    };
+    assert!((rate(&["--g2", "7", "--g2-lanes", "4"]) - 1.0 / 1.8).abs() < 0.006);
+    assert!((rate(&["--g2", "7", "--g2-lanes", "2"]) - 2.0 / 7.0).abs() < 0.003);
+    // Open loads come at their rate, and equal seeds give equal runs.
+    assert!((rate(&["--rate", "0.25"]) - 0.25).abs() < 0.003);
+    let random = ["--rate", "0.25", "--poisson", "5", "--faults", "50"];
+    assert_eq!(json(&random), json(&random));
+    assert_ne!(json(&random)["split"], json(&["--rate", "0.25", "--poisson", "6", "--faults", "50"])["split"]);
+    assert!(json(&random)["split"]["jobs"]["retries"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn the_cpu_runs_a_load_too() {
+    let case = Case::new();
+    let fixed = ["bench", "pipeline", "--device", "cpu", "--threads", "1", "--jobs", "5", "--json"];
+    let files = ["--key", "k.params", "--circuit", "c.r1cs", "--witness", "w.wtns"];
+    for more in [&["--rows", "2^7", "--waiting", "2"][..], &files, &["--rows", "64", "--rate", "100"]] {
+        let output = case.run(&[&fixed[..], more].concat());
+        succeeds(&output);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for mode in ["split", "monolithic"] {
+            let report = &report[mode];
+            assert_eq!((&report["jobs"]["done"], &report["stage_seconds"]["g2"]["count"]), (&5.into(), &5.into()));
+            assert!(report["peak_bytes"]["host"].as_u64().unwrap() > 0);
+        }
+        assert!(report["split_vs_monolithic"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
 fn a_reader_that_has_gone_is_no_crash() {
     let case = Case::new();
     let closed = |arguments: &[&str]| {

@@ -53,7 +53,8 @@ pub fn prometheus(usage: &Usage, devices: &[DeviceStatus], totals: &Totals, up: 
     let peaks = peaks.map(|(kind, peak)| (format!("{{kind=\"{kind}\"}}"), peak as f64));
     metric("memory_peak_bytes", "gauge", "The most of that memory that was held at once.", &peaks);
 
-    let each = |value: fn(&DeviceStatus) -> f64| -> Vec<_> { devices.iter().map(value).enumerate().map(device).collect() };
+    let each =
+        |value: fn(&DeviceStatus) -> f64| -> Vec<_> { devices.iter().map(value).enumerate().map(device).collect() };
     metric("device_up", "gauge", "1 if the device takes jobs.", &each(|status| f64::from(u8::from(status.up))));
     let help = "Failures of the device since its last proof.";
     metric("device_faults", "gauge", help, &each(|status| f64::from(status.faults)));

@@ -9,7 +9,7 @@ use groth16::engine::config::Config;
 use groth16::formats::bellman_params::PointChecks;
 use zeroize::Zeroizing;
 
-pub use self::pipeline::{Device, Modes, Pipeline};
+pub use self::pipeline::{Device, Modes, Pipeline, Real};
 
 const STATUS_HELP: &str = "\
 Exit status:

@@ -1,39 +1,23 @@
 //! `groth16 bench`.
 
 use std::collections::VecDeque;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use groth16::engine::Engine;
-use groth16::engine::proof::{Groth16, LoadedKey, ProofInput, RowSource};
+use groth16::engine::proof::Groth16;
 use groth16::engine::timeline::{STAGE_NAMES, Span};
 use groth16::error::{Error, Result};
-use groth16::formats::r1cs::{self, R1cs};
-use groth16::formats::wtns;
-use groth16::math::fr::Fr;
-use groth16::prover::circuit::Circuit;
-use groth16::prover::epilogue::Blinding;
-use groth16::prover::key::ProvingKey;
-use groth16::prover::setup::{self, Trapdoor};
-use groth16::prover::synthetic::{self, Shape};
 use serde_json::json;
 
 use crate::args::Bench;
-use crate::files::{self, Values};
-use crate::output::{self, Console, Output};
-
-/// Inputs of the circuit, the constant one included.
-const INPUTS: usize = 8;
-const SEED: u64 = 1;
+use crate::files;
+use crate::output::{self, Console};
+use crate::work::Work;
 
 /// All that the jobs share.
 struct Case {
     engine: Engine<Groth16>,
-    key: Arc<LoadedKey>,
-    circuit: Arc<Circuit>,
-    inputs: Values,
-    aux: Values,
+    work: Work,
 }
 
 pub fn run(options: &Bench, console: &Console) -> Result<u8> {
@@ -52,32 +36,8 @@ pub fn run(options: &Bench, console: &Console) -> Result<u8> {
 impl Case {
     fn new(options: &Bench, slots: usize, console: &Console) -> Result<Self> {
         let engine = files::engine(options.threads, slots, 2 * slots)?;
-        let spinner = console.spinner("key");
-        let (circuit, key, inputs, aux) = engine.install(|| {
-            let (r1cs, witness) = synthetic::r1cs(&Shape::new(options.rows - INPUTS, INPUTS, SEED))?;
-            if let Some(directory) = &options.save {
-                save(directory, &r1cs, &witness)?;
-            }
-            let circuit = Circuit::from_r1cs(&r1cs)?;
-            let params = setup::setup(&circuit, &Trapdoor::from_seed(SEED))?;
-            let key = ProvingKey::from_bellman_with_circuit(params, &circuit)?;
-            let (inputs, aux) = witness.split_at(INPUTS);
-            Ok::<_, Error>((circuit, key, Values::new(inputs), Values::new(aux)))
-        })?;
-        let key = files::loaded(&engine, key)?;
-        spinner.finish_and_clear();
-        Ok(Self { engine, key, circuit: Arc::new(circuit), inputs, aux })
-    }
-
-    fn input(&self) -> Result<ProofInput> {
-        Ok(ProofInput {
-            key: Arc::clone(&self.key),
-            rows: RowSource::Circuit(Arc::clone(&self.circuit)),
-            inputs: self.inputs.scalars("inputs")?,
-            aux: self.aux.scalars("aux")?,
-            blinding: Blinding::random()?,
-            self_check: true,
-        })
+        let work = Work::synthetic(&engine, options.rows, options.save.as_deref(), console)?;
+        Ok(Self { engine, work })
     }
 
     /// Proves `jobs` times, with one job waiting for each slot; seconds from start to proof of each.
@@ -88,7 +48,7 @@ impl Case {
         let mut left = jobs;
         while left > 0 || !running.is_empty() {
             while left > 0 && running.len() < 2 * slots {
-                let job = self.engine.create(self.input()?, None);
+                let job = self.engine.create(self.work.input()?, None);
                 self.engine.submit(&job, 0)?;
                 running.push_back(job);
                 left -= 1;
@@ -106,13 +66,6 @@ impl Case {
     }
 }
 
-fn save(directory: &Path, r1cs: &R1cs, witness: &[Fr]) -> Result<()> {
-    std::fs::create_dir_all(directory).map_err(|error| output::io_error(directory.display(), &error))?;
-    Output::create(&directory.join("circuit.r1cs"), &[])?.write_bytes(&r1cs::to_bytes(r1cs))?;
-    Output::create(&directory.join("witness.wtns"), &[])?.write_bytes(&wtns::to_bytes(witness)?)?;
-    Ok(())
-}
-
 fn report(options: &Bench, case: &Case, seconds: f64, latencies: Vec<f64>, spans: &[Span]) -> Result<()> {
     let rate = f64::from(options.jobs) / seconds;
     let stages: Vec<(&str, f64)> = STAGE_NAMES
@@ -124,7 +77,7 @@ fn report(options: &Bench, case: &Case, seconds: f64, latencies: Vec<f64>, spans
         })
         .collect();
     let threads = case.engine.cpu_threads();
-    let domain = case.key.domain.size();
+    let domain = case.work.key.domain.size();
     let latency = median(latencies);
     if options.json {
         let stages: serde_json::Map<_, _> = stages.iter().map(|(name, time)| ((*name).into(), json!(time))).collect();

@@ -11,6 +11,7 @@ mod pipeline;
 mod prove;
 mod setup;
 mod verify;
+mod work;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -45,7 +45,15 @@ fn parse(text: &str) -> BTreeMap<String, f64> {
 }
 
 fn usage() -> Usage {
-    Usage { queued_jobs: 5, running_jobs: 3, g2_running: 2, host_bytes: (7, 100), pinned_bytes: (0, 0), peak_bytes: (9, 1), device_bytes: 8 }
+    Usage {
+        queued_jobs: 5,
+        running_jobs: 3,
+        g2_running: 2,
+        host_bytes: (7, 100),
+        pinned_bytes: (0, 0),
+        peak_bytes: (9, 1),
+        device_bytes: 8,
+    }
 }
 
 fn devices() -> [DeviceStatus; 2] {

@@ -1,22 +1,14 @@
 //! What is asked of the pipeline.
 
-use groth16::engine::core::Nanos;
+use groth16::engine::core::{Mode, Nanos};
 
 use crate::args::Pipeline;
 
-/// How jobs go through the pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    Split,
-    Monolithic,
-}
-
-impl Mode {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Split => "split",
-            Self::Monolithic => "monolithic",
-        }
+/// A mode's name in tables and JSON.
+pub fn name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Split => "split",
+        Mode::Monolithic => "monolithic",
     }
 }
 

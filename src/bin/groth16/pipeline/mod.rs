@@ -1,5 +1,6 @@
 //! `groth16 bench pipeline`: a load through the pipeline; what its record says, as figures, picture and trace.
 
+mod cpu;
 mod load;
 mod scripted;
 mod svg;
@@ -7,14 +8,15 @@ mod svg;
 use std::fmt::Write;
 use std::path::Path;
 
+use groth16::engine::core::Mode;
 use groth16::engine::report::{Peaks, Report};
 use groth16::engine::timeline::Record;
-use groth16::error::{Error, Result, Status};
+use groth16::error::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::args::{Device, Modes, Pipeline};
 use crate::output::{self, Console, Output};
-use load::{Arrivals, Load, Mode};
+use load::{Arrivals, Load, name};
 use svg::Panel;
 
 /// What came of a load.
@@ -30,7 +32,7 @@ struct Run {
     report: Report,
 }
 
-pub fn run(options: &Pipeline, _console: &Console) -> Result<u8> {
+pub fn run(options: &Pipeline, console: &Console) -> Result<u8> {
     let load = Load::new(options);
     // What cannot be written fails before the work.
     let svg = options.svg.as_deref().map(|path| file("--svg", path)).transpose()?;
@@ -40,17 +42,21 @@ pub fn run(options: &Pipeline, _console: &Console) -> Result<u8> {
         Modes::Monolithic => &[Mode::Monolithic],
         Modes::Both => &[Mode::Split, Mode::Monolithic],
     };
+    let cpu = match options.device {
+        Device::Scripted => None,
+        Device::Cpu => Some(cpu::Cpu::new(&options.real, console)?),
+    };
     let measure = |mode: &Mode| {
-        let Measured { record, peaks } = match options.device {
-            Device::Scripted => scripted::run(&load, *mode)?,
-            Device::Cpu => return Err(Error::new(Status::Unsupported, "--device cpu: not supported yet")),
+        let Measured { record, peaks } = match &cpu {
+            None => scripted::run(&load, *mode)?,
+            Some(cpu) => cpu.run(&load, *mode, console)?,
         };
         let report = Report::new(&record).with_peaks(peaks);
         Ok(Run { mode: *mode, record, report })
     };
     let runs = modes.iter().map(measure).collect::<Result<Vec<Run>>>()?;
     if let Some(svg) = svg {
-        let panels = runs.iter().map(|run| Panel { name: run.mode.name(), record: &run.record, report: &run.report });
+        let panels = runs.iter().map(|run| Panel { name: name(run.mode), record: &run.record, report: &run.report });
         svg.write_bytes(svg::render(&panels.collect::<Vec<_>>(), options.window).as_bytes())?;
     }
     if let Some(trace) = trace {
@@ -77,7 +83,7 @@ fn chrome_trace(runs: &[Run]) -> Value {
         for event in events.iter_mut() {
             event["pid"] = json!(index + 1);
             if event["name"] == "process_name" {
-                event["args"]["name"] = json!(run.mode.name());
+                event["args"]["name"] = json!(name(run.mode));
             }
         }
         all.append(events);
@@ -96,7 +102,7 @@ fn as_text(load: &Load, runs: &[Run]) -> String {
     let mut text = String::new();
     for run in runs {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}: {}\n{}", run.mode.name(), describe(load, run.mode), run.report);
+        let _ = writeln!(text, "{}: {}\n{}", name(run.mode), describe(load, run.mode), run.report);
     }
     if let Some(ratio) = ratio(runs) {
         let _ = writeln!(text, "RATIO pipeline_split_vs_monolithic {ratio:.3}");
@@ -128,7 +134,7 @@ fn as_json(load: &Load, runs: &[Run]) -> String {
         },
     });
     for run in runs {
-        object[run.mode.name()] = run.report.to_json();
+        object[name(run.mode)] = run.report.to_json();
     }
     if let Some(ratio) = ratio(runs) {
         object["split_vs_monolithic"] = json!(ratio);

@@ -1,0 +1,100 @@
+//! The CPU as the device: real proofs by the real engine.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use groth16::engine::Engine;
+use groth16::engine::config::Config;
+use groth16::engine::core::Mode;
+use groth16::engine::job::Job;
+use groth16::engine::proof::Groth16;
+use groth16::engine::report::Peaks;
+use groth16::error::{Error, Result};
+use groth16::gpu::host::Host;
+
+use super::Measured;
+use super::load::{Arrivals, Load, name};
+use crate::args::Real;
+use crate::files;
+use crate::output::Console;
+use crate::work::Work;
+
+/// How often a closed load is filled up: short beside any proof that is worth measuring, and no load by itself.
+const TICK: Duration = Duration::from_millis(1);
+
+/// What all modes prove.
+pub struct Cpu {
+    work: Work,
+    config: Config,
+}
+
+impl Cpu {
+    /// Reads or makes the key, and proves once, so that nothing is done for the first time when it is measured.
+    pub fn new(options: &Real, console: &Console) -> Result<Self> {
+        let engine = files::engine(options.threads, 1, 1)?;
+        let work = match (&options.key, &options.circuit, &options.witness) {
+            (Some(key), Some(circuit), Some(witness)) => Work::from_files(&engine, key, circuit, witness, console)?,
+            _ => Work::synthetic(&engine, options.rows, None, console)?,
+        };
+        let job = engine.create(work.input()?, None);
+        engine.submit(&job, 0)?;
+        ended(&job)?;
+        let device_threads = options.device_threads.into();
+        let config = Config { cpu_threads: engine.cpu_threads(), device_threads, ..Config::default() };
+        Ok(Self { work, config })
+    }
+
+    /// Runs the load; every job must become a proof.
+    pub fn run(&self, load: &Load, mode: Mode, console: &Console) -> Result<Measured> {
+        let (waiting, starts) = match load.arrivals {
+            Arrivals::Closed { waiting } => (waiting, None),
+            Arrivals::Open { .. } => (load.jobs, Some(load.starts())),
+        };
+        let config = Config {
+            g2_lanes: load.g2_lanes,
+            jobs_per_device: load.slots(mode),
+            max_queued_jobs: waiting,
+            mode,
+            ..self.config.clone()
+        };
+        let devices = (0..load.devices).map(|_| Host).collect();
+        let engine = Engine::new(&config, Groth16::default(), devices, Box::new(|_| ()))?;
+        let bar = console.jobs(name(mode), load.jobs as u64);
+        let begin = Instant::now();
+        let is_due = |index: usize| match &starts {
+            Some(starts) => begin.elapsed() >= Duration::from_nanos(starts[index]),
+            None => engine.usage(engine.host_budget()).queued_jobs < waiting,
+        };
+        let mut running = VecDeque::new();
+        let mut started = 0;
+        while started < load.jobs || !running.is_empty() {
+            while started < load.jobs && is_due(started) {
+                let job = engine.create(self.work.input()?, None);
+                engine.submit(&job, 0)?;
+                running.push_back(job);
+                started += 1;
+            }
+
+            match running.front() {
+                Some(job) if job.wait(Some(Instant::now() + TICK)) => {
+                    ended(job)?;
+                    running.pop_front();
+                    bar.inc(1);
+                }
+                Some(_) => {}
+                None => std::thread::sleep(TICK),
+            }
+        }
+        bar.finish_and_clear();
+        // The key is in the budget of the engine that made it.
+        let host = Some(engine.host_budget().peak() + self.work.key.host_bytes());
+        Ok(Measured { record: engine.record(), peaks: Peaks { host, ..Peaks::default() } })
+    }
+}
+
+/// Waits for a job and until its record is complete; its failure is the caller's.
+fn ended(job: &Arc<Job<Groth16>>) -> Result<()> {
+    job.wait_released();
+    job.result().unwrap_or_else(|| Err(Error::internal("a job that ended has no result"))).map(drop)
+}

@@ -1,0 +1,98 @@
+//! What benches prove, again and again.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groth16::engine::Engine;
+use groth16::engine::proof::{Groth16, LoadedKey, ProofInput, RowSource};
+use groth16::error::{Error, Result};
+use groth16::formats::r1cs::{self, R1cs};
+use groth16::formats::source::Source;
+use groth16::formats::wtns;
+use groth16::math::fr::Fr;
+use groth16::prover::circuit::Circuit;
+use groth16::prover::epilogue::Blinding;
+use groth16::prover::key::ProvingKey;
+use groth16::prover::setup::{self, Trapdoor};
+use groth16::prover::synthetic::{self, Shape};
+
+use crate::args::{Check, Trust};
+use crate::files::{self, Values, at};
+use crate::output::{self, Console, Output};
+
+/// Inputs of the synthetic circuit, the constant one included.
+const INPUTS: usize = 8;
+const SEED: u64 = 1;
+
+/// A key, a circuit and a witness of it.
+pub struct Work {
+    pub key: Arc<LoadedKey>,
+    circuit: Arc<Circuit>,
+    inputs: Values,
+    aux: Values,
+}
+
+impl Work {
+    /// Of a synthetic circuit of so many rows, those for its inputs included; circuit and witness are saved there.
+    pub fn synthetic(
+        engine: &Engine<Groth16>,
+        rows: usize,
+        directory: Option<&Path>,
+        console: &Console,
+    ) -> Result<Self> {
+        let spinner = console.spinner("key");
+        let (circuit, key, inputs, aux) = engine.install(|| {
+            let (r1cs, witness) = synthetic::r1cs(&Shape::new(rows - INPUTS, INPUTS, SEED))?;
+            if let Some(directory) = directory {
+                save(directory, &r1cs, &witness)?;
+            }
+            let circuit = Circuit::from_r1cs(&r1cs)?;
+            let params = setup::setup(&circuit, &Trapdoor::from_seed(SEED))?;
+            let key = ProvingKey::from_bellman_with_circuit(params, &circuit)?;
+            let (inputs, aux) = witness.split_at(INPUTS);
+            Ok::<_, Error>((circuit, key, Values::new(inputs), Values::new(aux)))
+        })?;
+        let key = files::loaded(engine, key)?;
+        spinner.finish_and_clear();
+        Ok(Self { key, circuit: Arc::new(circuit), inputs, aux })
+    }
+
+    /// From files, as `prove` reads them.
+    pub fn from_files(
+        engine: &Engine<Groth16>,
+        key: &Path,
+        circuit: &Path,
+        witness: &Path,
+        console: &Console,
+    ) -> Result<Self> {
+        let key_source = Source::open(key)?;
+        let circuit_source = Source::open(circuit)?;
+        let values = at(witness, wtns::read(&Source::open(witness)?))?;
+        let rows = engine.install(|| files::circuit(circuit, &circuit_source))?;
+        at(witness, rows.check_witness(&values))?;
+        let trust = Trust { check: Check::Subgroup, digest: None };
+        let key = files::key(engine, key, &key_source, &trust, &rows, console)?;
+        let (inputs, aux) = values.split_at(rows.num_inputs());
+        let (inputs, aux) = (Values::new(inputs), Values::new(aux));
+        Ok(Self { key, circuit: Arc::new(rows), inputs, aux })
+    }
+
+    /// For one job.
+    pub fn input(&self) -> Result<ProofInput> {
+        Ok(ProofInput {
+            key: Arc::clone(&self.key),
+            rows: RowSource::Circuit(Arc::clone(&self.circuit)),
+            inputs: self.inputs.scalars("inputs")?,
+            aux: self.aux.scalars("aux")?,
+            blinding: Blinding::random()?,
+            self_check: true,
+        })
+    }
+}
+
+fn save(directory: &Path, r1cs: &R1cs, witness: &[Fr]) -> Result<()> {
+    std::fs::create_dir_all(directory).map_err(|error| output::io_error(directory.display(), &error))?;
+    Output::create(&directory.join("circuit.r1cs"), &[])?.write_bytes(&r1cs::to_bytes(r1cs))?;
+    Output::create(&directory.join("witness.wtns"), &[])?.write_bytes(&wtns::to_bytes(witness)?)?;
+    Ok(())
+}
