@@ -6,7 +6,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
-.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench header clean
+.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header clean
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -30,7 +30,7 @@ ABI_MINOR = $(shell sed -n 's/^.define GROTH16_ABI_MINOR //p' include/groth16.h)
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | \
-	  while IFS=$$'\t' read -r target what; do printf '  make %-10s %s\n' "$$target" "$$what"; done
+	  while IFS=$$'\t' read -r target what; do printf '  make %-15s %s\n' "$$target" "$$what"; done
 
 # Under sudo there is often no cargo: then what was built before is what there is.
 library: ## Build the libraries, the command and its man pages (the default)
@@ -109,9 +109,17 @@ test: demo-tools ## Run every test suite, short, with a table of seconds a suite
 soak: ## Run the long versions of the tests
 	.ci/soak
 
-bench: library fixtures ## Measure whole proofs against bellman, the prover that Zcash ships
+bench: library fixtures ## Measure whole proofs against bellman, the prover that Zcash ships, kernels, and calls
 	target/release/peer-bench --threads 2
 	$(CARGO) run --release --locked -p benches --bin math-bench
+	$(CARGO) run --release --locked -p ffi-tests --features libgroth16/cli --bin call-bench
+
+bench-pipeline: library fixtures ## Compare the split pipeline with a monolithic one: scripted, then real proofs on the CPU
+	target/release/groth16 bench pipeline --svg target/pipeline-scripted.svg
+	target/release/groth16 bench pipeline --device cpu --jobs 60 --waiting 4 --threads 1 --device-threads 1 \
+	  --key target/fixtures/output.params --circuit target/fixtures/output.r1cs --witness target/fixtures/output-0.wtns \
+	  --svg target/pipeline-cpu.svg --trace target/pipeline-cpu.json
+	@echo "pictures: target/pipeline-scripted.svg target/pipeline-cpu.svg"
 
 header: ## Generate include/groth16.h from src/ffi
 	$(CARGO) run --release --locked -p ffi-tests --features libgroth16/cli --bin make-header
