@@ -10,6 +10,7 @@ mod cpu_pool;
 pub mod job;
 pub mod memory;
 pub mod metrics;
+pub mod pool;
 pub mod proof;
 mod reclaim;
 pub mod report;
@@ -28,7 +29,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 pub use self::carry_out::DeviceNotice;
 
-use self::budget::Budget;
+use self::budget::{Budget, Permit};
 use self::carry_out::Shared;
 use self::config::Config;
 use self::core::{Core, Event, KeyId};
@@ -145,6 +146,12 @@ impl<S: Stages> Engine<S> {
     /// The budget of host memory: keys and jobs take their bytes from it.
     pub fn host_budget(&self) -> &Arc<Budget> {
         &self.shared.host
+    }
+
+    /// Leave to take host memory for `what`; unused keys leave for it. `busy` where it does not fit beside what is in use,
+    /// `NoMemory` where it never can.
+    pub fn take_host(&self, bytes: u64, what: &str, busy: Status) -> Result<Permit> {
+        self.shared.take_host(bytes, what, busy, 0)
     }
 
     /// All metrics as Prometheus text.

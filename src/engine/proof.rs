@@ -89,10 +89,10 @@ impl Engine<Groth16> {
         point_bytes: u64,
         read: impl FnOnce() -> Result<(ProvingKey, Option<Reload>)> + Send,
     ) -> Result<Arc<LoadedKey>> {
-        let permit = self.shared.take_host(point_bytes, "the key", Status::NoMemory, 0)?;
+        let permit = self.take_host(point_bytes, "the key", Status::NoMemory)?;
         let (key, reload) = self.install(read)?;
         let domain_bytes = DOMAIN_ELEMENT_BYTES << key.log_domain;
-        let domain_permit = self.shared.take_host(domain_bytes, "the key's domain", Status::NoMemory, 0)?;
+        let domain_permit = self.take_host(domain_bytes, "the key's domain", Status::NoMemory)?;
         let domain = self.install(|| Domain::new(key.log_domain, key.root_generator))?;
         let (shared, has_file) = (Arc::downgrade(&self.shared), reload.is_some());
         let freed = Box::new(move |id| {

@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::engine::groth16_engine;
 use super::guard;
 use super::handle::{self, Handle, Tag};
 use super::library::groth16_status;
 use super::memory;
+use crate::engine::Engine;
 use crate::engine::budget::{Budget, Permit};
+use crate::engine::pool::Pool;
+use crate::engine::proof::Groth16;
 use crate::error::{Error, Result, Status};
 use crate::sync::Mutex;
 
@@ -33,42 +36,72 @@ impl Drop for groth16_buffer {
     }
 }
 
-/// The bytes of a buffer; gone when the handle and every job that reads them are gone.
+/// The bytes of a buffer; they go back to their pool when the handle and every job that reads them are gone.
 pub(super) struct Memory {
-    /// A private mapping of `len` bytes. The CPU backend reads from any memory alike, so nothing is locked. The host writes
-    /// there; the library reads only while the host has lent the bytes.
-    start: NonNull<u8>,
+    mapping: Option<Mapping>,
     len: usize,
-    _permit: Permit,
+    buffers: Weak<Buffers>,
+    /// Of the budgets of page-locked memory and of host memory. What lies in the pool takes none: its pages are gone.
+    _permits: (Permit, Permit),
 }
 
-// SAFETY: the memory is owned; who may touch the bytes when is the host's contract.
-unsafe impl Send for Memory {}
-// SAFETY: as above.
-unsafe impl Sync for Memory {}
-
 impl Memory {
-    /// `len` bytes, at least 1. The system gives zeroed pages when they are touched.
-    fn new(len: usize, permit: Permit) -> Result<Self> {
-        let (protection, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping at a place of the system's choice touches no memory of others.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, kind, -1, 0) };
-        match NonNull::new(start.cast::<u8>()) {
-            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(Self { start, len, _permit: permit }),
-            _ => Err(Error::new(Status::NoMemory, format!("no memory for a buffer of {len} bytes"))),
-        }
+    fn start(&self) -> *mut u8 {
+        self.mapping.as_ref().map_or(std::ptr::null_mut(), |mapping| mapping.start.as_ptr())
     }
 
     fn address(&self) -> usize {
-        self.start.as_ptr() as usize
+        self.start() as usize
     }
 }
 
 impl Drop for Memory {
-    /// The host may have put a witness there: the pages leave the process at once, and the system wipes them before
-    /// anybody gets them. Wiping here would touch, and so take, every page that was never used.
     fn drop(&mut self) {
+        let Some(mapping) = self.mapping.take() else { return };
+        let Some(buffers) = self.buffers.upgrade() else { return };
+        if mapping.wipe() {
+            drop(buffers.pool.give(self.len, mapping));
+        }
+    }
+}
+
+/// A private mapping of `len` bytes. The CPU backend reads from any memory alike, so nothing is locked. The host writes
+/// there; the library reads only while the host has lent the bytes.
+struct Mapping {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the memory is owned; who may touch the bytes when is the host's contract.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// `len` bytes, at least 1. The system gives zeroed pages when they are touched.
+    fn new(len: usize) -> Result<Self> {
+        let (protection, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping at a place of the system's choice touches no memory of others.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, kind, -1, 0) };
+        match NonNull::new(start.cast::<u8>()) {
+            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(Self { start, len }),
+            _ => Err(Error::new(Status::NoMemory, format!("no memory for a buffer of {len} bytes"))),
+        }
+    }
+
+    /// The host may have put a witness there: the pages leave the process, and the next who touches them finds zeros. False
+    /// where the system refuses, as it does for pages that the host has locked.
+    fn wipe(&self) -> bool {
         // SAFETY: the last owner is here and the host has given it up: the mapping is whole and nobody else's.
+        unsafe { libc::madvise(self.start.as_ptr().cast(), self.len, libc::MADV_DONTNEED) == 0 }
+    }
+}
+
+impl Drop for Mapping {
+    /// The pages leave the process at once, and the system wipes them before anybody gets them. Wiping here would touch,
+    /// and so take, every page that was never used.
+    fn drop(&mut self) {
+        // SAFETY: as for `wipe`.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
@@ -77,15 +110,35 @@ impl Drop for Memory {
 pub(super) struct Buffers {
     budget: Arc<Budget>,
     live: Mutex<BTreeMap<usize, Arc<Memory>>>,
+    pool: Pool<Mapping>,
 }
+
+/// Buffers that are kept for the next of their size: a host that uses several a job takes the same sizes again.
+const POOLED: usize = 32;
 
 impl Buffers {
     pub(super) fn new(limit: u64) -> Arc<Self> {
-        Arc::new(Self { budget: Budget::new("pinned", limit), live: Mutex::new(BTreeMap::new()) })
+        let budget = Budget::new("pinned", limit);
+        Arc::new(Self { budget, live: Mutex::new(BTreeMap::new()), pool: Pool::new(POOLED) })
     }
 
     pub(super) fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    /// A buffer from the pool, or a new one; the pool goes where the system has no addresses left beside it.
+    fn alloc(self: &Arc<Self>, engine: &Engine<Groth16>, len: usize) -> Result<Arc<Memory>> {
+        let pinned = self.budget.take(len as u64, "the buffer", Status::NoMemory)?;
+        let permits = (pinned, engine.take_host(len as u64, "the buffer", Status::NoMemory)?);
+        let fresh = || Mapping::new(len);
+        let mapping = match self.pool.take(len) {
+            Some(mapping) => mapping,
+            None => fresh().or_else(|error| if self.pool.empty().is_empty() { Err(error) } else { fresh() })?,
+        };
+        let memory = Memory { mapping: Some(mapping), len, buffers: Arc::downgrade(self), _permits: permits };
+        let memory = Arc::new(memory);
+        self.live.lock().insert(memory.address(), Arc::clone(&memory));
+        Ok(memory)
     }
 
     /// The buffer that wholly contains `len` bytes at `data`, if there is one.
@@ -117,11 +170,8 @@ pub unsafe extern "C" fn groth16_buffer_alloc(
         if size == 0 || size > isize::MAX as usize {
             return Err(Error::invalid(format!("a buffer of {size} bytes is impossible")));
         }
-        let permit = engine.buffers.budget.take(size as u64, "the buffer", Status::NoMemory)?;
-        let created = Arc::new(Memory::new(size, permit)?);
-        engine.buffers.live.lock().insert(created.address(), Arc::clone(&created));
-        let handle =
-            groth16_buffer { memory: created, buffers: Arc::clone(&engine.buffers), tag: Arc::clone(engine.tag()) };
+        let memory = engine.buffers.alloc(&engine.engine, size)?;
+        let handle = groth16_buffer { memory, buffers: Arc::clone(&engine.buffers), tag: Arc::clone(engine.tag()) };
         // SAFETY: checked above.
         unsafe { memory::set(buffer, handle::give(handle)) };
         Ok(())
@@ -135,10 +185,11 @@ pub unsafe extern "C" fn groth16_buffer_alloc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn groth16_buffer_data(buffer: *mut groth16_buffer) -> *mut c_void {
     // SAFETY: by this function's contract.
-    unsafe { buffer.as_ref() }.map_or(std::ptr::null_mut(), |buffer| buffer.memory.start.as_ptr().cast())
+    unsafe { buffer.as_ref() }.map_or(std::ptr::null_mut(), |buffer| buffer.memory.start().cast())
 }
 
-/// Releases a buffer, whose pages go back to the system; jobs that read it keep it alive.
+/// Releases a buffer, whose bytes are gone at once and whose room the engine keeps for the next of its size; jobs that
+/// read it keep it alive.
 ///
 /// # Safety
 /// `buffer` is NULL or a handle that is used by nobody else now or later.

@@ -59,7 +59,7 @@ pub struct groth16_engine_options {
     /// that never fits GROTH16_E_NO_MEMORY; default: nine tenths of what is free at creation, limits of control groups
     /// included
     pub host_bytes_limit: u64,
-    /// memory that buffers may take; 0: no limit
+    /// memory that buffers may take, besides what host_bytes_limit leaves them; 0: no limit of their own
     pub pinned_bytes_limit: u64,
     /// of each GPU; 0: no limit
     pub device_bytes_limit: u64,
