@@ -331,9 +331,10 @@ typedef struct groth16_engine_options {
   /* beyond it GROTH16_E_QUEUE_FULL; default 64 */
   uint64_t max_queued_jobs;
   /* memory that keys and jobs may take; a job that does not fit beside what is in use is GROTH16_E_QUEUE_FULL, one
-   * that never fits GROTH16_E_NO_MEMORY; 0: no limit */
+   * that never fits GROTH16_E_NO_MEMORY; default: nine tenths of what is free at creation, limits of control groups
+   * included */
   uint64_t host_bytes_limit;
-  /* memory that buffers may take; 0: no limit */
+  /* memory that buffers may take, besides what host_bytes_limit leaves them; 0: no limit of their own */
   uint64_t pinned_bytes_limit;
   /* of each GPU; 0: no limit */
   uint64_t device_bytes_limit;
@@ -486,7 +487,8 @@ typedef struct groth16_job_options {
   const uint8_t *s;
   /* GROTH16_SCALARS_... */
   int32_t scalar_form;
-  /* higher goes first; among equals, first in first out */
+  /* higher goes first; among equals, first in first out. A job that has waited for 5 minutes gets one of any four
+   * starts, oldest first, unless a job of INT32_MAX waits */
   int32_t priority;
   /* GROTH16_PROOF_... */
   int32_t proof_format;
@@ -496,7 +498,7 @@ typedef struct groth16_job_options {
   void *event_user;
 } groth16_job_options;
 
-/* Where a job is: see groth16_state_code. A job only moves down that list. */
+/* Where a job is: see groth16_state_code. A job only moves down that list; one that is retried stays where it had come to. */
 typedef int32_t groth16_state;
 
 /* Where a job is. Times are nanoseconds; that of a phase that has not ended counts up to now. */
@@ -631,8 +633,10 @@ groth16_status groth16_buffer_alloc(struct groth16_engine *engine,
 /* Where the bytes are; NULL for NULL. */
 GROTH16_API void *groth16_buffer_data(struct groth16_buffer *buffer);
 
-/* Releases a buffer, whose pages go back to the system; jobs that read it keep it alive. */
-GROTH16_API void groth16_buffer_free(struct groth16_buffer *buffer);
+/* Releases a buffer, whose bytes are gone at once and whose room the engine keeps for the next of its size; jobs that
+ * read it keep it alive. */
+GROTH16_API
+void groth16_buffer_free(struct groth16_buffer *buffer);
 
 /* Checks sizes and queues the job; never waits for a device. Engine, pk and circuit must belong together. The option
  * struct is read before this returns; the scalars are borrowed and must not change until released. c may stay empty. */

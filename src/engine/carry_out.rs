@@ -171,7 +171,7 @@ impl<S: Stages> Shared<S> {
             let job = action.job().and_then(|id| state.jobs.get(&id)).map(Arc::clone);
             match (action, job) {
                 (Action::Enter { phase, device, job: id }, Some(job)) => {
-                    let first = job.enter(phase, device, now);
+                    let first = job.enter(phase, device, &self.clock);
                     if first && phase == Phase::Preparing {
                         let (stage, start) = (Stage::Queued, job.created());
                         self.timeline.add(|r| r.span(Span { job: id, stage, lane: 0, start, end: now, ok: true }));

@@ -164,8 +164,10 @@ impl<S: Stages> Job<S> {
 
     /// Records a phase. Phases of one job may be reported late by another thread, or again when it is retried: they never
     /// move it back. Whether it is there for the first time.
-    pub(super) fn enter(&self, phase: Phase, device: Option<DeviceId>, now: Nanos) -> bool {
+    pub(super) fn enter(&self, phase: Phase, device: Option<DeviceId>, clock: &Clock) -> bool {
         let mut cell = self.cell.lock();
+        // Read here: whoever polled before must not have seen a later time.
+        let now = clock.now();
         let first = cell.entered[phase as usize].is_none();
         cell.entered[phase as usize].get_or_insert(now);
         cell.device = device.or(cell.device);

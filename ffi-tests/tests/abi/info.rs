@@ -76,7 +76,8 @@ fn an_engine_tells_its_choices_and_what_it_does() {
     let idle = engine_info(&setup.engine);
     assert_eq!((idle.backend, idle.num_devices, idle.jobs_per_device, idle.cpu_threads), (2, 0, 1, 3));
     assert_eq!((idle.queued_jobs, idle.running_jobs, idle.pinned_bytes_used), (0, 0, 0));
-    assert_eq!((idle.host_bytes_limit, idle.pinned_bytes_limit, idle.device_bytes_limit), (0, 0, 0));
+    assert!(idle.host_bytes_limit > 1 << 20, "measured at creation: {}", idle.host_bytes_limit);
+    assert_eq!((idle.pinned_bytes_limit, idle.device_bytes_limit), (0, 0));
     let gate = Gate::new();
     let held = setup.start_held(&gate);
     let queued: Vec<_> = (0..3).map(|_| setup.start(setup.fixture.request(Form::Canonical))).collect();

@@ -113,7 +113,7 @@ fn whoever_frees_a_job_waits_for_its_observer() {
                 assert!(job.result().is_some());
             })
         });
-        job.enter(Phase::Finishing, Some(0), 1);
+        job.enter(Phase::Finishing, Some(0), &Clock::start());
         job.reclaimed();
         job.complete(Err(Error::new(Status::Cancelled, "")));
         owners.into_iter().for_each(|owner| owner.join().unwrap());
@@ -156,7 +156,7 @@ fn a_report_never_goes_back_and_phases_may_come_late() {
         let (job, _) = observed();
         let late = thread::spawn({
             let job = Arc::clone(&job);
-            move || job.enter(Phase::OnDevice, Some(0), 1)
+            move || job.enter(Phase::OnDevice, Some(0), &Clock::start())
         });
         let reader = thread::spawn({
             let job = Arc::clone(&job);
