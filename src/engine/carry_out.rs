@@ -9,7 +9,7 @@ use super::core::{Action, Core, DeviceId, DeviceStatus, Event, JobId, KeyId, Nan
 use super::cpu_pool::CpuPool;
 use super::job::{Hand, Job, Observer};
 use super::reclaim::Reclaimer;
-use super::stages::{Finished, Place, Stages};
+use super::stages::{Finished, Place, Stages, Stop};
 use super::timeline::{Ended, Gap, Outcome, Span, Stage, Timeline};
 use super::{Clock, DeviceTask, Lanes, Notify, Task, Usage};
 use crate::error::{Error, Result, Status};
@@ -29,6 +29,8 @@ pub(super) struct Shared<S: Stages> {
     pub(super) host: Arc<Budget>,
     pub(super) timeline: Timeline,
     notify: Notify,
+    /// Asked when the engine ends.
+    pub(super) ending: Stop,
     state: Mutex<State<S>>,
     idle: Condvar,
 }
@@ -79,6 +81,7 @@ impl<S: Stages> Shared<S> {
             host,
             timeline,
             notify,
+            ending: Stop::new(),
             state: Mutex::new(State { core, jobs: HashMap::new(), completing: 0 }),
             idle: Condvar::new(),
         }
@@ -356,7 +359,8 @@ impl<S: Stages> Shared<S> {
     pub(super) fn key_reader(self: &Arc<Self>, keys: &super::Receiver<Option<KeyId>>) {
         while let Ok(Some(key)) = keys.recv() {
             let room = |bytes| self.take_host(bytes, "the key", Status::QueueFull, key);
-            let result = guarded("reading a key", || self.pool.install(|| self.stages.fetch_key(key, &room)));
+            let result =
+                guarded("reading a key", || self.pool.install(|| self.stages.fetch_key(key, &room, &self.ending)));
             self.dispatch(Event::KeyFetched { key, result });
         }
     }

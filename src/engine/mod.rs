@@ -186,6 +186,7 @@ impl<S: Stages> Drop for Engine<S> {
     /// Takes no more jobs, ends those whose kernels run, fails the rest with `Status::Shutdown`, joins all threads.
     /// Not from an observer.
     fn drop(&mut self) {
+        self.shared.ending.ask();
         self.shared.dispatch(Event::Shutdown);
         self.shared.wait_idle();
         self.shared.end_workers();

@@ -26,8 +26,8 @@ use crate::prover::verify;
 use crate::prover::witness::{Scalars, Witness};
 use crate::sync::{AtomicU64, Mutex, Ordering};
 
-/// Reads a key again, the same points as before.
-pub type Reload = Box<dyn Fn() -> Result<ProvingKey> + Send + Sync>;
+/// Reads a key again, the same points as before; ends early when it is asked to stop.
+pub type Reload = Box<dyn Fn(&Stop) -> Result<ProvingKey> + Send + Sync>;
 
 /// A proving key with what is derived from it once. Its points are in memory while a job uses it; else they may be on disk
 /// only.
@@ -238,13 +238,13 @@ impl Stages for Groth16 {
         Need { key: input.key.id, ..Need::default() }
     }
 
-    fn fetch_key(&self, id: KeyId, room: &dyn Fn(u64) -> Result<Permit>) -> Result<()> {
+    fn fetch_key(&self, id: KeyId, room: &dyn Fn(u64) -> Result<Permit>, stop: &Stop) -> Result<()> {
         let loaded = self.key(id).ok_or_else(|| Error::internal(format!("key {id} is wanted and gone")))?;
         let reload = loaded.reload.as_ref().ok_or_else(|| Error::internal(format!("key {id} has no file")))?;
         let permit = room(loaded.point_bytes)?;
         // Whatever is wrong with the file now was not when the key was loaded.
-        let key =
-            reload().map_err(|e| Error::new(Status::Io, format!("the key cannot be read again: {}", e.message())))?;
+        let key = reload(stop)
+            .map_err(|e| Error::new(Status::Io, format!("the key cannot be read again: {}", e.message())))?;
         *loaded.points.lock() = Some(Points { key: Arc::new(key), _permit: permit });
         Ok(())
     }

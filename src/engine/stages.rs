@@ -40,8 +40,8 @@ pub trait Stages: Send + Sync + 'static {
     /// What the job takes of a device.
     fn need(&self, input: &Self::Input) -> Need;
     /// Reads a key again that `drop_key` took from host memory. `room` gives leave for so many bytes; its `QueueFull` is
-    /// passed on. On the CPU pool, called from a thread of its own.
-    fn fetch_key(&self, key: KeyId, room: &dyn Fn(u64) -> Result<Permit>) -> Result<()>;
+    /// passed on. On the CPU pool, called from a thread of its own; `stop` is asked when the engine ends.
+    fn fetch_key(&self, key: KeyId, room: &dyn Fn(u64) -> Result<Permit>, stop: &Stop) -> Result<()>;
     /// What the key takes of host memory, to be dropped: no job uses it.
     fn drop_key(&self, key: KeyId) -> Box<dyn Send>;
     /// Splits the scalars.

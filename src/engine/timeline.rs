@@ -81,8 +81,8 @@ pub struct Ended {
     pub retries: u32,
 }
 
-/// Entries of each kind that are kept; older ones are forgotten, their sums stay.
-const KEPT: usize = 1 << 16;
+/// Entries of each kind that an engine keeps; older ones are forgotten, their sums stay. Under 2 MB in all.
+const KEPT: usize = 1 << 14;
 /// Upper edges of the histograms' buckets in seconds; one more bucket holds the rest.
 pub const BUCKET_SECONDS: [f64; 12] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 /// Names of the stages in metrics, by `Stage::index`.
@@ -160,17 +160,24 @@ pub struct Record {
     pub jobs: VecDeque<Ended>,
     /// Sums over all of them, forgotten ones included.
     pub totals: Totals,
+    /// How many entries of each kind are kept.
+    most: usize,
 }
 
 impl Record {
-    /// An empty record for this many devices.
+    /// An empty record for this many devices, which forgets nothing.
     pub fn new(devices: usize) -> Self {
+        Self::bounded(devices, usize::MAX)
+    }
+
+    /// The same, with the newest `most` entries of each kind; at least 1.
+    pub fn bounded(devices: usize, most: usize) -> Self {
         let totals = Totals {
             device_busy: vec![0; devices],
             device_idle: vec![[0; IdleCause::NAMES.len()]; devices],
             ..Totals::default()
         };
-        Self { totals, ..Self::default() }
+        Self { totals, most: most.max(1), ..Self::default() }
     }
 
     /// How many devices there are.
@@ -187,7 +194,7 @@ impl Record {
         {
             *busy += duration;
         }
-        keep(&mut self.spans, span);
+        keep(&mut self.spans, span, self.most);
     }
 
     /// A gap ended.
@@ -195,7 +202,7 @@ impl Record {
         if let Some(idle) = self.totals.device_idle.get_mut(gap.device) {
             idle[gap.cause.index()] += gap.end.saturating_sub(gap.start);
         }
-        keep(&mut self.gaps, gap);
+        keep(&mut self.gaps, gap, self.most);
     }
 
     /// A job was admitted or not.
@@ -215,7 +222,7 @@ impl Record {
             Outcome::Failed(Status::Cancelled) => self.totals.cancelled += 1,
             Outcome::Failed(_) => self.totals.failed += 1,
         }
-        keep(&mut self.jobs, ended);
+        keep(&mut self.jobs, ended, self.most);
     }
 
     /// The record in the Chrome trace format (JSON object form), which Perfetto opens: a row per lane, times in
@@ -362,8 +369,8 @@ fn trace_event(name: &str, phase: &str, row: usize, at: Nanos, span: &Span) -> V
     })
 }
 
-fn keep<T>(kept: &mut VecDeque<T>, entry: T) {
-    if kept.len() == KEPT {
+fn keep<T>(kept: &mut VecDeque<T>, entry: T, most: usize) {
+    if kept.len() >= most.max(1) {
         kept.pop_front();
     }
     kept.push_back(entry);
@@ -376,7 +383,7 @@ pub struct Timeline(Mutex<Record>);
 impl Timeline {
     /// An empty record for this many devices.
     pub fn new(devices: usize) -> Self {
-        Self(Mutex::new(Record::new(devices)))
+        Self(Mutex::new(Record::bounded(devices, KEPT)))
     }
 
     /// Adds to the record.

@@ -14,6 +14,7 @@ use super::memory::{self, Borrowed};
 use super::options::{choose, groth16_format, groth16_log_level, groth16_point_checks};
 use super::sized::{self, SizedStruct};
 use crate::engine::proof::{LoadedKey, Reload};
+use crate::engine::stages::Stop;
 use crate::error::{Error, Result, Status};
 use crate::formats::bellman_params::{self, ReadOptions};
 use crate::formats::source::Source;
@@ -247,8 +248,9 @@ fn point_bytes(source: &Source<'_>) -> Result<u64> {
 fn reload(source: Source<'_>, digest: [u8; 64], shape: ProvingKey) -> Option<Reload> {
     let Source::File { file, path, len } = source else { return None };
     let source = Source::File { file, path, len };
-    Some(Box::new(move || {
-        let options = ReadOptions { checks: PointChecks::Nothing, blake2b: Some(&digest), progress: None };
+    Some(Box::new(move |stop: &Stop| {
+        let go_on = |_, _| !stop.is_asked();
+        let options = ReadOptions { checks: PointChecks::Nothing, blake2b: Some(&digest), progress: Some(&go_on) };
         let params = bellman_params::read(&source, &options).map_err(|error| source.locate(error))?;
         shape.with_points(params)
     }))

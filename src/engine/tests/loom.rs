@@ -31,7 +31,7 @@ impl Stages for Nothing {
     fn need(&self, (): &()) -> Need {
         Need::default()
     }
-    fn fetch_key(&self, _: KeyId, _: &dyn Fn(u64) -> Result<Permit>) -> Result<()> {
+    fn fetch_key(&self, _: KeyId, _: &dyn Fn(u64) -> Result<Permit>, _: &Stop) -> Result<()> {
         Ok(())
     }
     fn drop_key(&self, _: KeyId) -> Box<dyn Send> {

@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::engine::budget::Budget;
 use crate::engine::config::Config;
 use crate::engine::proof::{Groth16, LoadedKey, ProofInput, Reload, RowSource};
+use crate::engine::stages::Stop;
 use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
 use crate::gpu::host::Host;
@@ -166,7 +167,7 @@ fn from_file(
     broken: &Arc<AtomicBool>,
 ) -> Arc<LoadedKey> {
     let (again, reads, broken) = (key.clone(), Arc::clone(reads), Arc::clone(broken));
-    let reload: Reload = Box::new(move || {
+    let reload: Reload = Box::new(move |_: &Stop| {
         reads.fetch_add(1, Ordering::SeqCst);
         if broken.load(Ordering::SeqCst) { Err(Error::format("the digest is another")) } else { Ok(again.clone()) }
     });

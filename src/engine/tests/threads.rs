@@ -65,7 +65,7 @@ impl Stages for Scripted {
     fn need(&self, _: &Script) -> Need {
         Need::default()
     }
-    fn fetch_key(&self, _: KeyId, _: &dyn Fn(u64) -> Result<Permit>) -> Result<()> {
+    fn fetch_key(&self, _: KeyId, _: &dyn Fn(u64) -> Result<Permit>, _: &Stop) -> Result<()> {
         Ok(())
     }
     fn drop_key(&self, _: KeyId) -> Box<dyn Send> {
