@@ -8,6 +8,7 @@ use crate::engine::budget::Budget;
 use crate::engine::config::Config;
 use crate::engine::proof::{Groth16, LoadedKey, ProofInput, Reload, RowSource};
 use crate::engine::stages::Stop;
+use crate::engine::timeline::Stage;
 use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
 use crate::gpu::host::Host;
@@ -214,6 +215,31 @@ fn keys_that_do_not_fit_together_leave_memory_and_are_read_again() {
     let error = engine.load_key(8 << 20, || Ok((case.key.clone(), None))).unwrap_err();
     assert_eq!(error.status(), Status::NoMemory, "{error}");
     assert_eq!(prove_with(&engine, &case, &held, true).unwrap(), proof);
+}
+
+#[test]
+fn g2_of_one_job_runs_beside_the_kernels_of_another() {
+    let case = case(1500, 3);
+    let config = Config { cpu_threads: 1, device_threads: 1, ..Config::default() };
+    let engine = Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ())).unwrap();
+    let key = engine.load_key(1, || Ok((case.key.clone(), None))).unwrap();
+    let jobs: Vec<_> = (0..8)
+        .map(|_| {
+            let job = engine.create(input(&case, &key, true).unwrap(), None);
+            engine.submit(&job, 0).unwrap();
+            job
+        })
+        .collect();
+    assert!(jobs.iter().all(|job| job.wait(None) && job.result().unwrap().is_ok()));
+    let spans = engine.record().spans;
+    let of = |stage: Stage| spans.iter().filter(move |span| span.stage == stage);
+    let beside = of(Stage::G2).any(|g2| {
+        of(Stage::Device(0)).any(|kernels| kernels.job != g2.job && kernels.start < g2.end && g2.start < kernels.end)
+    });
+    assert!(beside, "{spans:?}");
+    let mut kernels: Vec<_> = of(Stage::Device(0)).collect();
+    kernels.sort_by_key(|span| span.start);
+    assert!(kernels.windows(2).all(|pair| pair[0].end <= pair[1].start), "the lane is one job's at a time");
 }
 
 #[test]
