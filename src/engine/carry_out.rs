@@ -9,7 +9,7 @@ use super::core::{Action, Core, DeviceId, DeviceStatus, Event, JobId, KeyId, Nan
 use super::cpu_pool::CpuPool;
 use super::job::{Hand, Job, Observer};
 use super::reclaim::Reclaimer;
-use super::stages::{Finished, Place, Stages, Stop};
+use super::stages::{Finished, HostNeed, Place, Stages, Stop};
 use super::timeline::{Ended, Gap, Outcome, Span, Stage, Timeline};
 use super::{Clock, DeviceTask, Lanes, Notify, Task, Usage};
 use crate::error::{Error, Result, Status};
@@ -66,9 +66,10 @@ impl<S: Stages> Shared<S> {
         lanes: Lanes<S>,
         reclaimer: Reclaimer,
         host: Arc<Budget>,
+        record_entries: usize,
         notify: Notify,
     ) -> Self {
-        let timeline = Timeline::new(core.devices().count());
+        let timeline = Timeline::new(core.devices().count(), record_entries);
         Self {
             stages,
             pool,
@@ -108,19 +109,42 @@ impl<S: Stages> Shared<S> {
     }
 
     fn take_memory(&self, job: &Job<S>) -> Result<()> {
-        let (bytes, key) = {
+        let (need, key) = {
             let hand = job.hand.lock();
             let input = hand.input.as_ref();
-            input.map_or((0, 0), |input| (self.stages.host_bytes(input), self.stages.need(input).key))
+            input.map_or((HostNeed::default(), 0), |input| (self.stages.host_need(input), self.stages.need(input).key))
         };
-        let permit = self.take_host(bytes, "the job", Status::QueueFull, key)?;
+        let together = need.job.saturating_add(need.key);
+        if self.host.can_never(together) {
+            let (job, key, limit) = (need.job, need.key, self.host.limit());
+            let message =
+                format!("the job needs {job} bytes of host memory beside the {key} of its key, the limit is {limit}");
+            return Err(Error::new(Status::NoMemory, message));
+        }
+        let permit = self.take_host(need.job, "the job", Status::QueueFull, key)?;
         job.hand.lock().permit = Some(permit);
         Ok(())
     }
 
-    /// Leave to take host memory. What ended jobs are still giving back counts as free: it is waited for, which takes
-    /// moments. Then keys that nobody uses leave, oldest first, but for `key`.
+    /// Leave to take host memory that no key makes room for later. What ended jobs are still giving back counts as free: it
+    /// is waited for, which takes moments. Then keys that nobody holds leave, oldest first, but for `key`. Every key that a
+    /// job waits for must fit beside what is taken so.
     pub(super) fn take_host(&self, bytes: u64, what: &str, busy: Status, key: KeyId) -> Result<Permit> {
+        let permit = self.take_room(bytes, what, busy, key)?;
+        let (in_memory, most) = self.state.lock().core.key_bytes(key);
+        let (limit, fixed) = (self.host.limit(), self.host.used().saturating_sub(in_memory));
+        if limit > 0 && fixed.saturating_add(most) > limit {
+            let message = format!(
+                "{what} needs {bytes} bytes of host memory; with them {fixed} are in use, and {most} of {limit} must stay \
+                 for a key that a job needs"
+            );
+            return Err(Error::new(busy, message));
+        }
+        Ok(permit)
+    }
+
+    /// The same for a key that can leave again.
+    fn take_room(&self, bytes: u64, what: &str, busy: Status, key: KeyId) -> Result<Permit> {
         loop {
             let error = match self.host.take(bytes, what, busy) {
                 Ok(permit) => return Ok(permit),
@@ -132,9 +156,33 @@ impl<S: Stages> Shared<S> {
             if self.reclaimer.wait() {
                 continue;
             }
-            let Some(old) = self.state.lock().core.drop_oldest_key(key) else { return Err(error) };
-            self.reclaimer.hand_in(self.stages.drop_key(old));
+            // Under the lock: a job that starts now must not find the key half gone.
+            let mut state = self.state.lock();
+            let Some(old) = state.core.drop_oldest_key(key) else { return Err(error) };
+            let garbage = self.stages.drop_key(old);
+            drop(state);
+            self.reclaimer.hand_in(garbage);
         }
+    }
+
+    /// Room for a key that is read again: what ended jobs hold until their observers have been told is waited for, too.
+    fn room_for_key(&self, bytes: u64, key: KeyId) -> Result<Permit> {
+        loop {
+            match self.take_room(bytes, "the key", Status::QueueFull, key) {
+                Err(error) if error.status() == Status::QueueFull && self.wait_completed() => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Waits until the jobs that the core has ended so far are complete. False, without waiting, if all are.
+    fn wait_completed(&self) -> bool {
+        let mut state = self.state.lock();
+        let waits = state.completing > 0;
+        while state.completing > 0 {
+            state = self.idle.wait(state);
+        }
+        waits
     }
 
     fn queue(self: &Arc<Self>, job: &Arc<Job<S>>, priority: i32) -> Result<()> {
@@ -144,16 +192,18 @@ impl<S: Stages> Shared<S> {
         let now = self.now();
         let mut actions = state.core.step(Event::Submit { job: job.id, priority, need }, now);
         let rejected = actions.iter().position(|action| matches!(action, Action::Reject { .. }));
-        if let Some(index) = rejected
-            && let Action::Reject { error, .. } = actions.swap_remove(index)
-        {
+        let rejected = rejected.map(|index| actions.remove(index));
+        if rejected.is_some() {
             state.jobs.remove(&job.id);
-            return Err(error);
         }
+        // Whatever else was decided is about other jobs.
         let orders = self.record(&mut state, actions, now);
         drop(state);
         self.carry_out(orders);
-        Ok(())
+        match rejected {
+            Some(Action::Reject { error, .. }) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Reports an event to the core and carries out what it decides.
@@ -188,7 +238,12 @@ impl<S: Stages> Shared<S> {
                 (Action::Upload { device, load_key, streamed, .. }, Some(job)) => {
                     self.copy(device, DeviceTask::Upload(job, Place { device, load_key, streamed }));
                 }
-                (Action::Discard { device, .. }, Some(job)) => self.copy(device, DeviceTask::Discard(job)),
+                // Taken here: the job may be uploaded elsewhere before this copy lane comes to it.
+                (Action::Discard { device, .. }, Some(job)) => {
+                    if let Some(uploaded) = job.hand.lock().uploaded.take() {
+                        self.copy(device, DeviceTask::Discard(uploaded));
+                    }
+                }
                 (Action::EvictKey { device, key }, _) => self.copy(device, DeviceTask::Evict(key)),
                 (action @ Action::Complete { .. }, Some(job)) => {
                     state.jobs.remove(&job.id);
@@ -216,7 +271,7 @@ impl<S: Stages> Shared<S> {
                     drop(self.lanes.compute[device].send(DeviceTask::Run(job)));
                 }
                 (Action::FetchKey { key }, _) => drop(self.lanes.keys.send(Some(key))),
-                (Action::ResetDevice { device }, _) => drop(self.lanes.compute[device].send(DeviceTask::Reset)),
+                (Action::ResetDevice { device }, _) => self.copy(device, DeviceTask::Reset),
                 (Action::DeviceOut { device, error }, _) => (self.notify)(&DeviceNotice { device, error: Some(error) }),
                 (Action::Finish { .. }, Some(job)) => drop(self.lanes.finish.send(Task::Run(job))),
                 (Action::Stop { .. }, Some(job)) => job.stop.ask(),
@@ -292,9 +347,11 @@ impl<S: Stages> Shared<S> {
         loop {
             match tasks.recv() {
                 Ok(DeviceTask::Upload(job, place)) => self.upload(&job, place),
-                Ok(DeviceTask::Discard(job)) => drop(job.hand.lock().uploaded.take()),
+                Ok(DeviceTask::Discard(uploaded)) => drop(uploaded),
                 Ok(DeviceTask::Evict(key)) => self.evict(device, key),
-                Ok(DeviceTask::Run(_) | DeviceTask::Reset) => {}
+                // It comes after all that was to be given back before.
+                Ok(DeviceTask::Reset) => drop(self.lanes.compute[device].send(DeviceTask::Reset)),
+                Ok(DeviceTask::Run(_)) => {}
                 Ok(DeviceTask::End) | Err(_) => return,
             }
         }
@@ -358,9 +415,10 @@ impl<S: Stages> Shared<S> {
     /// The thread that reads keys again.
     pub(super) fn key_reader(self: &Arc<Self>, keys: &super::Receiver<Option<KeyId>>) {
         while let Ok(Some(key)) = keys.recv() {
-            let room = |bytes| self.take_host(bytes, "the key", Status::QueueFull, key);
-            let result =
-                guarded("reading a key", || self.pool.install(|| self.stages.fetch_key(key, &room, &self.ending)));
+            let result = guarded("reading a key", || {
+                let permit = self.room_for_key(self.stages.key_bytes(key)?, key)?;
+                self.pool.install(|| self.stages.fetch_key(key, permit, &self.ending))
+            });
             self.dispatch(Event::KeyFetched { key, result });
         }
     }

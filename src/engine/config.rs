@@ -23,6 +23,8 @@ pub struct Config {
     pub aging: Nanos,
     /// Split, but for comparisons.
     pub mode: Mode,
+    /// Entries of each kind that the record keeps; older ones are forgotten, their sums stay.
+    pub record_entries: usize,
 }
 
 impl Config {
@@ -56,6 +58,7 @@ impl Default for Config {
             device_bytes_limit: 0,
             aging: 300_000_000_000,
             mode: Mode::Split,
+            record_entries: 1 << 14,
         }
     }
 }

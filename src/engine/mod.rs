@@ -59,7 +59,7 @@ enum Task<S: Stages> {
 /// Work for the copy lane or the compute lane of a device.
 enum DeviceTask<S: Stages> {
     Upload(Arc<Job<S>>, Place),
-    Discard(Arc<Job<S>>),
+    Discard(S::Uploaded),
     Evict(KeyId),
     Run(Arc<Job<S>>),
     Reset,
@@ -98,6 +98,7 @@ impl<S: Stages> Engine<S> {
             Lanes { copy, compute, finish, keys },
             reclaimer,
             Budget::new("host", config.host_bytes_limit),
+            config.record_entries,
             notify,
         ));
         let engine = Self { shared, threads: Mutex::new(Vec::new()) };

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::Engine;
 use super::budget::Permit;
 use super::core::{DeviceId, Event, KeyId, Need};
-use super::stages::{Finished, Place, Stages, Stop};
+use super::stages::{Finished, HostNeed, Place, Stages, Stop};
 use crate::error::{Error, Result, Status, reserve};
 use crate::formats::proof::Proof;
 use crate::gpu::host::{self, Host};
@@ -37,17 +37,18 @@ pub struct LoadedKey {
     pub shape: ProvingKey,
     /// Its evaluation domain.
     pub domain: Domain,
-    points: Mutex<Option<Points>>,
+    points: Mutex<Option<Arc<Points>>>,
     point_bytes: u64,
     reload: Option<Reload>,
     domain_permit: Permit,
-    /// Tells the engine, if it is still there, that the key is gone.
-    freed: Box<dyn Fn(KeyId) + Send + Sync>,
+    /// Tells the engine, if it is still there, that the key is gone, and leaves it the points.
+    freed: Box<dyn Fn(KeyId, Option<Arc<Points>>) + Send + Sync>,
 }
 
-/// Declared in the order in which they are given back.
+/// A key with its points, and leave for their memory: it ends with the last job that holds them. Declared in the order in
+/// which they are given back.
 struct Points {
-    key: Arc<ProvingKey>,
+    key: ProvingKey,
     _permit: Permit,
 }
 
@@ -69,15 +70,15 @@ impl LoadedKey {
     }
 
     /// The key with its points; an error if no job holds it there.
-    fn with_points(&self) -> Result<Arc<ProvingKey>> {
-        let points = self.points.lock().as_ref().map(|points| Arc::clone(&points.key));
+    fn with_points(&self) -> Result<Arc<Points>> {
+        let points = self.points.lock().clone();
         points.ok_or_else(|| Error::internal("a job started before its key was in memory"))
     }
 }
 
 impl Drop for LoadedKey {
     fn drop(&mut self) {
-        (self.freed)(self.id);
+        (self.freed)(self.id, self.points.lock().take());
     }
 }
 
@@ -95,8 +96,9 @@ impl Engine<Groth16> {
         let domain_permit = self.take_host(domain_bytes, "the key's domain", Status::NoMemory)?;
         let domain = self.install(|| Domain::new(key.log_domain, key.root_generator))?;
         let (shared, has_file) = (Arc::downgrade(&self.shared), reload.is_some());
-        let freed = Box::new(move |id| {
+        let freed = Box::new(move |id, points: Option<Arc<Points>>| {
             if let Some(shared) = shared.upgrade() {
+                shared.reclaimer.hand_in(Box::new(points));
                 shared.stages.keys.lock().remove(&id);
                 shared.dispatch(Event::KeyFreed { key: id });
             }
@@ -105,14 +107,14 @@ impl Engine<Groth16> {
             id: self.shared.stages.next_key.fetch_add(1, Ordering::Relaxed) + 1,
             shape: key.without_points(),
             domain,
-            points: Mutex::new(Some(Points { key: Arc::new(key), _permit: permit })),
+            points: Mutex::new(Some(Arc::new(Points { key, _permit: permit }))),
             point_bytes,
             reload,
             domain_permit,
             freed,
         });
         self.shared.stages.keys.lock().insert(loaded.id, Arc::downgrade(&loaded));
-        self.shared.dispatch(Event::KeyLoaded { key: loaded.id, has_file });
+        self.shared.dispatch(Event::KeyLoaded { key: loaded.id, bytes: point_bytes, has_file });
         Ok(loaded)
     }
 }
@@ -190,7 +192,7 @@ fn check_count(name: &str, got: usize, wanted: usize) -> Result<()> {
 /// What G2, the device and the epilogue read of a job; owned by it.
 pub struct ProofScalars {
     loaded: Arc<LoadedKey>,
-    key: Arc<ProvingKey>,
+    points: Arc<Points>,
     witness: Witness,
     split: SplitWitness,
     blinding: Blinding,
@@ -216,6 +218,10 @@ impl Groth16 {
     fn key(&self, id: KeyId) -> Option<Arc<LoadedKey>> {
         self.keys.lock().get(&id).and_then(Weak::upgrade)
     }
+
+    fn wanted_key(&self, id: KeyId) -> Result<Arc<LoadedKey>> {
+        self.key(id).ok_or_else(|| Error::internal(format!("key {id} is wanted and gone")))
+    }
 }
 
 impl Stages for Groth16 {
@@ -228,9 +234,10 @@ impl Stages for Groth16 {
     type G2Result = G2;
     type Output = Proof;
 
-    fn host_bytes(&self, input: &ProofInput) -> u64 {
+    fn host_need(&self, input: &ProofInput) -> HostNeed {
         let key = &input.key.shape;
-        host_bytes(key.num_vars() as u64, input.key.domain.size() as u64)
+        let job = host_bytes(key.num_vars() as u64, input.key.domain.size() as u64);
+        HostNeed { job, key: input.key.host_bytes() }
     }
 
     /// The CPU works in host memory.
@@ -238,27 +245,34 @@ impl Stages for Groth16 {
         Need { key: input.key.id, ..Need::default() }
     }
 
-    fn fetch_key(&self, id: KeyId, room: &dyn Fn(u64) -> Result<Permit>, stop: &Stop) -> Result<()> {
-        let loaded = self.key(id).ok_or_else(|| Error::internal(format!("key {id} is wanted and gone")))?;
+    fn key_bytes(&self, id: KeyId) -> Result<u64> {
+        self.wanted_key(id).map(|loaded| loaded.point_bytes)
+    }
+
+    fn fetch_key(&self, id: KeyId, permit: Permit, stop: &Stop) -> Result<()> {
+        let loaded = self.wanted_key(id)?;
         let reload = loaded.reload.as_ref().ok_or_else(|| Error::internal(format!("key {id} has no file")))?;
-        let permit = room(loaded.point_bytes)?;
         // Whatever is wrong with the file now was not when the key was loaded.
         let key = reload(stop)
             .map_err(|e| Error::new(Status::Io, format!("the key cannot be read again: {}", e.message())))?;
-        *loaded.points.lock() = Some(Points { key: Arc::new(key), _permit: permit });
+        *loaded.points.lock() = Some(Arc::new(Points { key, _permit: permit }));
         Ok(())
     }
 
     fn drop_key(&self, id: KeyId) -> Box<dyn Send> {
-        Box::new(self.key(id).and_then(|loaded| loaded.points.lock().take()))
+        // The key itself goes along: this may be its last owner.
+        Box::new(self.key(id).map(|loaded| {
+            let points = loaded.points.lock().take();
+            (points, loaded)
+        }))
     }
 
     fn split(&self, input: &ProofInput) -> Result<ProofScalars> {
         let witness = Witness::read(&input.inputs, &input.aux)?;
-        let key = input.key.with_points()?;
-        let split = SplitWitness::new(&key, witness.values())?;
+        let points = input.key.with_points()?;
+        let split = SplitWitness::new(&points.key, witness.values())?;
         let (loaded, blinding) = (Arc::clone(&input.key), input.blinding.clone());
-        Ok(ProofScalars { loaded, key, witness, split, blinding, self_check: input.self_check })
+        Ok(ProofScalars { loaded, points, witness, split, blinding, self_check: input.self_check })
     }
 
     fn evaluate(&self, input: ProofInput, scalars: &ProofScalars, stop: &Stop) -> Result<KeptRows> {
@@ -287,11 +301,11 @@ impl Stages for Groth16 {
 
     fn g2(&self, scalars: &ProofScalars, stop: &Stop) -> Result<G2> {
         go_on(stop)?;
-        host::msm_query(&scalars.key.b2.points, &scalars.split.b)
+        host::msm_query(&scalars.points.key.b2.points, &scalars.split.b)
     }
 
     fn run_device(&self, device: &mut Host, scalars: &ProofScalars, rows: Rows, stop: &Stop) -> Result<DevicePoints> {
-        let (key, domain) = (&scalars.key, &scalars.loaded.domain);
+        let (key, domain) = (&scalars.points.key, &scalars.loaded.domain);
         device_stage::run(device, key, domain, &scalars.split, rows, || stop.is_asked())
     }
 
@@ -300,7 +314,7 @@ impl Stages for Groth16 {
     }
 
     fn finish(&self, scalars: &ProofScalars, device: DevicePoints, g2: G2) -> Result<Finished<Proof>> {
-        let key = &scalars.key;
+        let key = &scalars.points.key;
         let proof = epilogue::join(&key.vk, &scalars.blinding, &device, &g2);
         let inputs = &scalars.witness.values()[..key.num_inputs];
         if scalars.self_check && !verify::verify(&key.vk, inputs, &proof)? {
@@ -336,7 +350,7 @@ fn go_on(stop: &Stop) -> Result<()> {
 }
 
 fn evaluate_circuit(circuit: &Circuit, scalars: &ProofScalars) -> Result<Rows> {
-    let (values, added) = (scalars.witness.values(), scalars.key.num_rows_added());
+    let (values, added) = (scalars.witness.values(), scalars.points.key.num_rows_added());
     let mut evaluations = circuit.evaluate_with_inputs(values, added)?;
     if let Some(row) = evaluations.first_unsatisfied() {
         return Err(unsatisfied(row));

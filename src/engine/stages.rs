@@ -35,14 +35,15 @@ pub trait Stages: Send + Sync + 'static {
     /// A proof.
     type Output: Clone + PartialEq + Send + 'static;
 
-    /// An upper bound of the host memory that a job takes from start to end, in bytes.
-    fn host_bytes(&self, input: &Self::Input) -> u64;
+    /// Upper bounds of the host memory that a job takes from start to end, and of that of its key.
+    fn host_need(&self, input: &Self::Input) -> HostNeed;
     /// What the job takes of a device.
     fn need(&self, input: &Self::Input) -> Need;
-    /// Reads a key again that `drop_key` took from host memory. `room` gives leave for so many bytes; its `QueueFull` is
-    /// passed on. On the CPU pool, called from a thread of its own; `stop` is asked when the engine ends.
-    fn fetch_key(&self, key: KeyId, room: &dyn Fn(u64) -> Result<Permit>, stop: &Stop) -> Result<()>;
-    /// What the key takes of host memory, to be dropped: no job uses it.
+    /// What a key that `drop_key` took from host memory takes there, in bytes.
+    fn key_bytes(&self, key: KeyId) -> Result<u64>;
+    /// Reads such a key again, on the CPU pool, with leave for its bytes; `stop` is asked when the engine ends.
+    fn fetch_key(&self, key: KeyId, permit: Permit, stop: &Stop) -> Result<()>;
+    /// What the key takes of host memory, to be dropped elsewhere: the caller holds a lock. No job holds it.
     fn drop_key(&self, key: KeyId) -> Box<dyn Send>;
     /// Splits the scalars.
     fn split(&self, input: &Self::Input) -> Result<Self::Scalars>;
@@ -72,6 +73,15 @@ pub trait Stages: Send + Sync + 'static {
         device: Self::DeviceResult,
         g2: Self::G2Result,
     ) -> Result<Finished<Self::Output>>;
+}
+
+/// Host memory, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostNeed {
+    /// Of a job alone.
+    pub job: u64,
+    /// Of its key, which jobs share.
+    pub key: u64,
 }
 
 /// Where an upload goes.

@@ -81,8 +81,6 @@ pub struct Ended {
     pub retries: u32,
 }
 
-/// Entries of each kind that an engine keeps; older ones are forgotten, their sums stay. Under 2 MB in all.
-const KEPT: usize = 1 << 14;
 /// Upper edges of the histograms' buckets in seconds; one more bucket holds the rest.
 pub const BUCKET_SECONDS: [f64; 12] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 /// Names of the stages in metrics, by `Stage::index`.
@@ -381,9 +379,9 @@ fn keep<T>(kept: &mut VecDeque<T>, entry: T, most: usize) {
 pub struct Timeline(Mutex<Record>);
 
 impl Timeline {
-    /// An empty record for this many devices.
-    pub fn new(devices: usize) -> Self {
-        Self(Mutex::new(Record::bounded(devices, KEPT)))
+    /// An empty record for this many devices, of the newest `most` entries of each kind.
+    pub fn new(devices: usize, most: usize) -> Self {
+        Self(Mutex::new(Record::bounded(devices, most)))
     }
 
     /// Adds to the record.

@@ -113,13 +113,15 @@ pub(super) struct Buffers {
     pool: Pool<Mapping>,
 }
 
-/// Buffers that are kept for the next of their size: a host that uses several a job takes the same sizes again.
+/// Buffers that are kept for the next of their size: a host that uses several a job takes the same sizes again. They take
+/// no memory, but addresses, of which a process may have few.
 const POOLED: usize = 32;
+const POOLED_BYTES: usize = 256 << 20;
 
 impl Buffers {
     pub(super) fn new(limit: u64) -> Arc<Self> {
         let budget = Budget::new("pinned", limit);
-        Arc::new(Self { budget, live: Mutex::new(BTreeMap::new()), pool: Pool::new(POOLED) })
+        Arc::new(Self { budget, live: Mutex::new(BTreeMap::new()), pool: Pool::new(POOLED, POOLED_BYTES) })
     }
 
     pub(super) fn budget(&self) -> &Budget {

@@ -197,7 +197,8 @@ pub unsafe extern "C" fn groth16_engine_metrics(
     })
 }
 
-/// Writes the timeline of what ran where to a file, as a Chrome trace (JSON) that Perfetto opens.
+/// Writes the timeline of what ran where to a file, as a Chrome trace (JSON) that Perfetto opens: the newest 16384
+/// stages, a few thousand jobs.
 ///
 /// # Safety
 /// `engine` is a live handle; `path` is a C string.
@@ -240,8 +241,9 @@ fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
-    let free = crate::engine::memory::available_bytes().unwrap_or(0);
-    let mut config = Config { host_bytes_limit: free / 10 * 9, ..Config::default() };
+    // A limit of 0 would be none: that is for machines that do not tell.
+    let limit = crate::engine::memory::available_bytes().map_or(0, |free| (free / 10 * 9).max(1));
+    let mut config = Config { host_bytes_limit: limit, ..Config::default() };
     let mut logger = Logger::new(None, std::ptr::null_mut(), 0);
     if let Some(options) = options {
         configure(&mut config, options)?;

@@ -40,7 +40,7 @@ pub enum groth16_status_code {
     GROTH16_E_UNSATISFIED = -9,
     /// The proof does not verify; it is withheld.
     GROTH16_E_SELF_CHECK = -10,
-    /// max_queued_jobs jobs are waiting.
+    /// max_queued_jobs jobs are waiting, or memory is short: try again when a job has ended.
     GROTH16_E_QUEUE_FULL = -11,
     /// The time that you gave ran out.
     GROTH16_E_TIMEOUT = -12,

@@ -99,7 +99,9 @@ unsafe impl SizedStruct for groth16_pk_info {
     const NAME: &'static str = "groth16_pk_info";
 }
 
-/// Loads a key on the engine's threads and checks it.
+/// Loads a key on the engine's threads and checks it. The file of path stays open: while no job uses the key its points may
+/// leave memory for others, and a job that needs them waits until they are read again; it fails with GROTH16_E_IO if they
+/// cannot be.
 ///
 /// # Safety
 /// `engine` and the circuit are live handles; `options` points to `struct_size` readable bytes whose pointers fit

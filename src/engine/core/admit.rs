@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::device::{Device, Fit};
 use super::job::{Job, Progress};
-use super::{Action, Actions, Core, DeviceId, JobId, MAX_PASSED, Nanos, Need, Phase};
+use super::{Action, Actions, Core, DeviceId, JobId, MAX_PASSED, Nanos, Need, Phase, TOP_PRIORITY};
 use crate::error::{Error, Status};
 
 /// Jobs that are looked at for one slot: the queue may be long, and a caller waits.
@@ -20,7 +20,7 @@ impl Core {
         self.next_order += 1;
         self.jobs.insert(id, Job::new(key, need, now));
         self.queue.insert(key, id, now);
-        self.use_key(need.key, actions);
+        self.want_key(need.key, actions);
     }
 
     fn admit(&self, need: &Need) -> Result<(), Error> {
@@ -46,27 +46,31 @@ impl Core {
 
     /// Gives free slots to jobs of the queue.
     pub(super) fn fill_slots(&mut self, now: Nanos, actions: &mut Actions) {
-        while !self.queue.is_empty() && !self.is_held_back() {
+        // A job of the highest priority is let in before those that wait for their G2 MSM.
+        while !self.queue.is_empty() && (!self.is_held_back() || self.queue.top() == Some(TOP_PRIORITY)) {
             if !self.devices.iter().any(|d| d.is_up() && d.has_free_slot(self.limits.jobs_per_device)) {
                 return;
             }
-            let Some((id, index, fit)) = self.next_for_slot(now) else { return };
+            let Some((id, index, fit)) = self.next_for_slot(now, actions) else { return };
             self.give_slot(id, index, fit, actions);
         }
     }
 
     /// The first job that fits, with its place. Jobs that are passed are counted, and stop the others in the end.
-    fn next_for_slot(&mut self, now: Nanos) -> Option<(JobId, DeviceId, Fit)> {
+    fn next_for_slot(&mut self, now: Nanos, actions: &mut Actions) -> Option<(JobId, DeviceId, Fit)> {
         let aged = self.queue.aged(self.aged_before(now));
         let order: Vec<JobId> =
             aged.into_iter().chain(self.queue.iter().filter(|id| aged != Some(*id))).take(LOOKED_AT).collect();
         let mut passed = Vec::new();
+        let mut is_held = false;
         for id in order {
             let Some(job) = self.jobs.get(&id) else { continue };
-            if !self.is_key_in_memory(job.need.key) {
+            let key = job.need.key;
+            if is_held && !self.is_key_promised(key) {
                 continue;
             }
-            if let Some((index, fit)) = self.place(job) {
+            let place = if self.is_key_in_memory(key) { self.place(job) } else { None };
+            if let Some((index, fit)) = place {
                 for other in passed {
                     if let Some(other) = self.jobs.get_mut(&other) {
                         other.passed += 1;
@@ -75,10 +79,14 @@ impl Core {
                 self.queue.turn(aged == Some(id));
                 return Some((id, index, fit));
             }
-            if job.passed >= MAX_PASSED {
-                return None;
+            // A key that is read already comes anyway: who passes its job does not make it wait longer.
+            if self.is_key_in_memory(key) || self.has_key_no_room(key) {
+                // From here on only jobs go whose key would else be in the way of this one's.
+                is_held |= job.passed >= MAX_PASSED;
+                passed.push(id);
+            } else {
+                self.ask_for_key(key, actions);
             }
-            passed.push(id);
         }
         None
     }
@@ -115,6 +123,7 @@ impl Core {
         device.slots.insert(id);
         job.device = Some(index);
         job.has_slot = true;
+        let holds_key = std::mem::replace(&mut job.holds_key, true);
         job.streamed = fit.streamed;
         actions.push(Action::Enter { job: id, phase: Phase::Preparing, device: Some(index) });
         if job.prepare == Progress::Waiting {
@@ -122,6 +131,10 @@ impl Core {
             actions.push(Action::Prepare { job: id });
         } else {
             device.to_upload.insert(job.key, id, job.submitted);
+        }
+        let key = job.need.key;
+        if !holds_key {
+            self.hold_key(key);
         }
     }
 

@@ -73,7 +73,8 @@ impl Core {
             return None;
         }
         let (first, second) = (job.failed_on.filter(|_| job.unsound_once), job.device);
-        if !repeated {
+        // Where the first attempt ended by a device error, nothing tells who is to blame for this one.
+        if !repeated && job.unsound_once {
             for device in [first, second].into_iter().flatten() {
                 self.mark(device, &error, actions);
             }

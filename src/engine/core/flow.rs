@@ -193,6 +193,7 @@ impl Core {
         if job.failure.is_none() {
             job.failure = Some(error);
             self.g2_queue.remove(job.key);
+            self.queue.remove(job.key);
             if job.is_running() {
                 actions.push(Action::Stop { job: id });
             }
@@ -210,7 +211,6 @@ impl Core {
         if job.is_running() {
             return;
         }
-        self.queue.remove(job.key);
         if let Some(error) = job.failure.take() {
             self.end(id, Err(error), actions);
         }
@@ -223,11 +223,12 @@ impl Core {
         let Some(job) = self.jobs.remove(&id) else { return };
         actions.push(Action::Enter { job: id, phase: Phase::Terminal, device: None });
         actions.push(Action::Complete { job: id, result, retries: job.retries });
-        self.leave_key(job.need.key, actions);
+        self.leave_key(job.need.key, job.holds_key, actions);
     }
 
     pub(super) fn key_freed(&mut self, key: KeyId, actions: &mut Actions) {
         self.forget_key(key);
+        self.retry_keys(actions);
         for (index, device) in self.devices.iter_mut().enumerate() {
             if device.free_key(key) {
                 actions.push(Action::EvictKey { device: index, key });

@@ -20,6 +20,8 @@ pub(super) struct Job {
     pub submitted: Nanos,
     /// The device whose slot it holds, or held last.
     pub device: Option<DeviceId>,
+    /// Whether it had a slot, and so holds its key in host memory.
+    pub holds_key: bool,
     /// Whether it holds a slot there.
     pub has_slot: bool,
     /// Whether its key is streamed, since it can never be resident beside the job.
@@ -50,6 +52,7 @@ impl Job {
             need,
             submitted,
             device: None,
+            holds_key: false,
             has_slot: false,
             streamed: false,
             split: false,

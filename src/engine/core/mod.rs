@@ -167,7 +167,7 @@ pub enum Event {
     /// A device has a new context, or could not get one.
     DeviceReset { device: DeviceId, result: Result<(), Error> },
     /// A key is in host memory; `has_file` tells whether it may leave and be read again.
-    KeyLoaded { key: KeyId, has_file: bool },
+    KeyLoaded { key: KeyId, bytes: u64, has_file: bool },
     /// A key was read again. `QueueFull`: there was no room for it beside what is in use.
     KeyFetched { key: KeyId, result: Result<(), Error> },
     /// Nobody holds this key any more.
@@ -252,6 +252,8 @@ pub struct Core {
     devices: Vec<Device>,
     keys: BTreeMap<KeyId, HostKey>,
     key_uses: u64,
+    /// Counts whatever may have made room for a key.
+    ended_jobs: u64,
     g2_queue: Queue,
     g2_lanes: Vec<Option<JobId>>,
     /// Jobs that have left their device and wait for their G2 MSM.
@@ -285,6 +287,7 @@ impl Core {
             devices,
             keys: BTreeMap::new(),
             key_uses: 0,
+            ended_jobs: 0,
             g2_queue: Queue::default(),
             g2_lanes,
             behind: 0,
@@ -326,7 +329,7 @@ impl Core {
             Event::G2Done { job, result } => self.g2_done(job, result, out),
             Event::Finished { job, result, repeated } => self.finished(job, result, repeated, out),
             Event::DeviceReset { device, result } => self.device_reset(device, result, out),
-            Event::KeyLoaded { key, has_file } => self.key_loaded(key, has_file),
+            Event::KeyLoaded { key, bytes, has_file } => self.key_loaded(key, bytes, has_file),
             Event::KeyFetched { key, result } => self.key_fetched(key, result, out),
             Event::KeyFreed { key } => self.key_freed(key, out),
             Event::Cancel { job } => {

@@ -36,6 +36,11 @@ impl Queue {
         self.by_priority.is_empty()
     }
 
+    /// The highest priority that waits.
+    pub fn top(&self) -> Option<i32> {
+        self.by_priority.first_key_value().map(|((Reverse(priority), _), _)| *priority)
+    }
+
     pub fn insert(&mut self, key: QueueKey, job: JobId, submitted: Nanos) {
         self.by_priority.insert(key, job);
         self.by_age.insert(key.1, Waiting { priority: key.0, job, submitted });

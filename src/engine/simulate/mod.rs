@@ -8,11 +8,11 @@ mod script;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-pub use self::script::{Fault, Load, Script, ScriptedJob, Times};
+pub use self::script::{Fault, Load, Script, ScriptedJob, ScriptedKey, Times};
 
 use self::rules::Rules;
 use super::budget::{Budget, Permit};
-use super::core::{Action, Core, Event, JobId, Nanos, Phase};
+use super::core::{Action, Core, Event, JobId, KeyId, Nanos, Phase};
 use super::timeline::{Ended, Gap, Outcome as JobOutcome, Record, Span, Stage};
 use crate::error::{Error, Result, Status};
 
@@ -29,6 +29,8 @@ pub struct Outcome {
     pub peak_device_bytes: Vec<u64>,
     /// How often a key was brought to a device.
     pub key_loads: u64,
+    /// How often a key was read again from its file.
+    pub key_reads: u64,
     /// Events that the core was given.
     pub steps: u64,
 }
@@ -84,6 +86,9 @@ struct Simulation<'a> {
     /// Jobs of a closed load that have not been started.
     waiting: VecDeque<usize>,
     host: std::sync::Arc<Budget>,
+    /// Leave for the keys that are in host memory, and how often each was read.
+    keys: BTreeMap<KeyId, Permit>,
+    reads: BTreeMap<KeyId, usize>,
     record: Record,
     results: Vec<Option<Result<()>>>,
     resets: usize,
@@ -107,6 +112,8 @@ impl<'a> Simulation<'a> {
             live: BTreeMap::new(),
             waiting: VecDeque::new(),
             host: Budget::new("host", script.host_bytes),
+            keys: BTreeMap::new(),
+            reads: BTreeMap::new(),
             record: Record::new(devices),
             results: script.jobs.iter().map(|_| None).collect(),
             resets: 0,
@@ -118,6 +125,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn run(&mut self) -> Result<()> {
+        self.load_keys()?;
         match self.script.load {
             Load::Closed { .. } => self.waiting = (0..self.script.jobs.len()).collect(),
             Load::Open => {
@@ -136,6 +144,7 @@ impl<'a> Simulation<'a> {
             match happening {
                 Happening::Start(index) => self.start(index)?,
                 Happening::Core(event) => {
+                    let event = self.find_room(event);
                     self.ended_stage(&event, ticket);
                     self.step(event)?;
                 }
@@ -164,7 +173,7 @@ impl<'a> Simulation<'a> {
     fn start(&mut self, index: usize) -> Result<()> {
         let job = &self.script.jobs[index];
         let id = index as JobId;
-        let permit = match self.host.take(job.host_bytes, "the job", Status::QueueFull) {
+        let permit = match self.take_host(job.host_bytes, job.need.key) {
             Ok(permit) => permit,
             Err(error) => {
                 self.record.submitted(false);
@@ -183,11 +192,11 @@ impl<'a> Simulation<'a> {
             _permit: permit,
         };
         self.live.insert(id, live);
-        if let Some(after) = job.cancel_after {
-            self.plan(self.now + after, Happening::Core(Event::Cancel { job: id }));
-        }
         self.rules.submitted(id);
         self.step(Event::Submit { job: id, priority: job.priority, need: job.need })?;
+        if let (Some(after), true) = (job.cancel_after, self.live.contains_key(&id)) {
+            self.plan(self.now + after, Happening::Core(Event::Cancel { job: id }));
+        }
         self.record.submitted(self.live.contains_key(&id) || matches!(self.results[index], Some(Ok(()))));
         Ok(())
     }
@@ -253,7 +262,13 @@ impl<'a> Simulation<'a> {
             Action::RunDevice { job, device } => self.run_stage(job, Stage::Device(device), 0, |times| times.kernels),
             Action::StartG2 { job, lane } => self.run_stage(job, Stage::G2, lane, |times| times.g2),
             Action::Finish { job } => self.run_stage(job, Stage::Finish, 0, |times| times.finish),
-            Action::FetchKey { .. } | Action::Discard { .. } | Action::EvictKey { .. } | Action::DeviceOut { .. } => {}
+            Action::FetchKey { key } => {
+                let read = self.script.keys.iter().find(|scripted| scripted.id == key).map_or(0, |key| key.read);
+                let reads = self.reads.entry(key).or_default();
+                *reads += 1;
+                self.plan(self.now + read, Happening::Core(Event::KeyFetched { key, result: Ok(()) }));
+            }
+            Action::Discard { .. } | Action::EvictKey { .. } | Action::DeviceOut { .. } => {}
         }
         Ok(())
     }
@@ -349,7 +364,58 @@ impl<'a> Simulation<'a> {
         self.record.span(Span { job: id, stage, lane, start, end: self.now, ok });
     }
 
+    /// Loads all keys, as far as there is room; the others are on disk.
+    fn load_keys(&mut self) -> Result<()> {
+        for key in &self.script.keys {
+            let permit = self.take_room(key.bytes, 0)?;
+            self.keys.insert(key.id, permit);
+            self.step(Event::KeyLoaded { key: key.id, bytes: key.bytes, has_file: key.has_file })?;
+        }
+        Ok(())
+    }
+
+    /// What `Shared::take_host` does.
+    fn take_host(&mut self, bytes: u64, key: KeyId) -> Result<Permit> {
+        let own = self.script.keys.iter().find(|scripted| scripted.id == key).map_or(0, |key| key.bytes);
+        if self.host.can_never(bytes + own) {
+            return Err(Error::new(Status::NoMemory, "the job does not fit beside its key"));
+        }
+        let permit = self.take_room(bytes, key)?;
+        let (in_memory, most) = self.core.key_bytes(key);
+        let fixed = self.host.used().saturating_sub(in_memory);
+        if self.host.limit() > 0 && fixed + most > self.host.limit() {
+            return Err(Error::new(Status::QueueFull, "a key must stay able to come"));
+        }
+        Ok(permit)
+    }
+
+    fn take_room(&mut self, bytes: u64, key: KeyId) -> Result<Permit> {
+        loop {
+            match self.host.take(bytes, "the script", Status::QueueFull) {
+                Err(error) if error.status() == Status::QueueFull => match self.core.drop_oldest_key(key) {
+                    Some(old) => drop(self.keys.remove(&old)),
+                    None => return Err(error),
+                },
+                result => return result,
+            }
+        }
+    }
+
+    /// A key that was read takes its memory, if there is room and its file is right.
+    fn find_room(&mut self, event: Event) -> Event {
+        let Event::KeyFetched { key, .. } = event else { return event };
+        let Some(scripted) = self.script.keys.iter().find(|scripted| scripted.id == key) else { return event };
+        let read = self.reads.get(&key).map_or(0, |reads| reads - 1);
+        let result = if scripted.failing_reads.contains(&read) {
+            Err(Error::new(Status::Io, "the script lets this read fail"))
+        } else {
+            self.take_room(scripted.bytes, key).map(|permit| drop(self.keys.insert(key, permit)))
+        };
+        Event::KeyFetched { key, result }
+    }
+
     fn outcome(mut self) -> Result<Outcome> {
+        self.keys.clear();
         for action in self.core.close_gaps(self.now) {
             self.act(action)?;
         }
@@ -374,6 +440,7 @@ impl<'a> Simulation<'a> {
             peak_host_bytes: self.peak_host,
             peak_device_bytes: self.peak_device,
             key_loads: self.key_loads,
+            key_reads: self.reads.values().map(|reads| *reads as u64).sum(),
             steps: self.steps,
         })
     }

@@ -1,6 +1,6 @@
 //! What a simulation is told.
 
-use crate::engine::core::{Limits, Nanos, Need};
+use crate::engine::core::{KeyId, Limits, Nanos, Need};
 use crate::engine::timeline::Stage;
 use crate::error::{Error, Status};
 
@@ -96,6 +96,23 @@ pub struct Script {
     pub failing_resets: Vec<usize>,
     /// When the engine is freed.
     pub shutdown: Option<Nanos>,
+    /// Keys that take host memory; others are just there.
+    pub keys: Vec<ScriptedKey>,
+}
+
+/// A key in host memory.
+#[derive(Clone, Debug)]
+pub struct ScriptedKey {
+    /// Which, as in `Need::key`.
+    pub id: KeyId,
+    /// What it takes.
+    pub bytes: u64,
+    /// Whether it can leave and be read again.
+    pub has_file: bool,
+    /// How long that takes.
+    pub read: Nanos,
+    /// Which reads fail, counted from 0.
+    pub failing_reads: Vec<usize>,
 }
 
 impl Script {
@@ -109,6 +126,7 @@ impl Script {
             reset: 0,
             failing_resets: Vec::new(),
             shutdown: None,
+            keys: Vec::new(),
         }
     }
 }

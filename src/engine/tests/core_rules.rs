@@ -496,8 +496,8 @@ fn fetched(actions: &[Action]) -> Vec<KeyId> {
 #[test]
 fn a_job_waits_while_its_key_is_read_again_and_others_do_not() {
     let mut core = core(8, 1, 2);
-    core.step(Event::KeyLoaded { key: 1, has_file: true });
-    core.step(Event::KeyLoaded { key: 2, has_file: false });
+    core.step(Event::KeyLoaded { key: 1, bytes: 10, has_file: true });
+    core.step(Event::KeyLoaded { key: 2, bytes: 10, has_file: false });
     assert_eq!(core.0.drop_oldest_key(1), None, "key 1 is excepted and key 2 has no file");
     assert_eq!(core.0.drop_oldest_key(0), Some(1));
     assert_eq!(core.0.drop_oldest_key(0), None);
@@ -513,7 +513,7 @@ fn a_job_waits_while_its_key_is_read_again_and_others_do_not() {
 fn a_key_without_room_is_tried_again_when_a_job_has_ended_and_fails_when_none_is_left() {
     let mut core = core(8, 1, 1);
     for key in [1, 2] {
-        core.step(Event::KeyLoaded { key, has_file: true });
+        core.step(Event::KeyLoaded { key, bytes: 10, has_file: true });
     }
     assert_eq!(core.0.drop_oldest_key(2), Some(1));
     submit_with(&mut core, 1, 2, 0, 0);

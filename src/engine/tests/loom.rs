@@ -8,7 +8,7 @@ use crate::engine::Clock;
 use crate::engine::budget::{Budget, Permit};
 use crate::engine::core::{Action, Core, DeviceId, Event, KeyId, Limits, Need, Phase};
 use crate::engine::job::{Job, Notice};
-use crate::engine::stages::{Finished, Place, Stages, Stop};
+use crate::engine::stages::{Finished, HostNeed, Place, Stages, Stop};
 use crate::error::{Error, Result, Status};
 use crate::sync::{AtomicU32, Condvar, Mutex, Ordering};
 
@@ -25,13 +25,16 @@ impl Stages for Nothing {
     type G2Result = ();
     type Output = u32;
 
-    fn host_bytes(&self, (): &()) -> u64 {
-        0
+    fn host_need(&self, (): &()) -> HostNeed {
+        HostNeed { job: 0, key: 0 }
     }
     fn need(&self, (): &()) -> Need {
         Need::default()
     }
-    fn fetch_key(&self, _: KeyId, _: &dyn Fn(u64) -> Result<Permit>, _: &Stop) -> Result<()> {
+    fn key_bytes(&self, _: KeyId) -> Result<u64> {
+        Ok(0)
+    }
+    fn fetch_key(&self, _: KeyId, _: Permit, _: &Stop) -> Result<()> {
         Ok(())
     }
     fn drop_key(&self, _: KeyId) -> Box<dyn Send> {

@@ -143,11 +143,15 @@ pub enum Device {
     Cpu,
 }
 
-/// Up to ten million seconds.
+/// Up to so many seconds that a million jobs of them end before nanoseconds in 64 bits do.
 fn seconds(text: &str) -> Result<Nanos, String> {
+    nanoseconds(text, 1e3).ok_or_else(|| "not a number of seconds from 0 to 1000".into())
+}
+
+fn nanoseconds(text: &str, most_seconds: f64) -> Option<Nanos> {
     let value: Option<f64> = text.parse().ok();
-    let value = value.filter(|value| (0.0..=1e7).contains(value));
-    value.map(|value| (value * 1e9).round() as Nanos).ok_or_else(|| "not a number of seconds from 0 to 1e7".into())
+    let value = value.filter(|value| (0.0..=most_seconds).contains(value));
+    value.map(|value| (value * 1e9).round() as Nanos)
 }
 
 fn rate(text: &str) -> Result<f64, String> {
@@ -158,7 +162,8 @@ fn rate(text: &str) -> Result<f64, String> {
 fn window(text: &str) -> Result<(Nanos, Nanos), String> {
     let wrong = || "not A..B with A < B, in seconds; each may be left out".to_owned();
     let (start, end) = text.split_once("..").ok_or_else(wrong)?;
-    let start = if start.is_empty() { 0 } else { seconds(start)? };
-    let end = if end.is_empty() { Nanos::MAX } else { seconds(end)? };
+    let parse = |text: &str| nanoseconds(text, 1e10).ok_or_else(wrong);
+    let start = if start.is_empty() { 0 } else { parse(start)? };
+    let end = if end.is_empty() { Nanos::MAX } else { parse(end)? };
     if start < end { Ok((start, end)) } else { Err(wrong()) }
 }

@@ -56,6 +56,7 @@ impl Cpu {
             jobs_per_device: load.slots(mode),
             max_queued_jobs: waiting,
             mode,
+            record_entries: usize::MAX,
             ..self.config.clone()
         };
         let devices = (0..load.devices).map(|_| Host).collect();

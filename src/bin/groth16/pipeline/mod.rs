@@ -34,6 +34,9 @@ struct Run {
 
 pub fn run(options: &Pipeline, console: &Console) -> Result<u8> {
     let load = Load::new(options);
+    if options.svg.is_some() && options.svg == options.trace {
+        return Err(Error::invalid("--svg and --trace name the same file"));
+    }
     // What cannot be written fails before the work.
     let svg = options.svg.as_deref().map(|path| file("--svg", path)).transpose()?;
     let trace = options.trace.as_deref().map(|path| file("--trace", path)).transpose()?;
