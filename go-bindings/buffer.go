@@ -50,6 +50,8 @@ func (b *Buffer) Bytes() []byte {
 
 // Close releases the memory, whose bytes are gone at once; jobs that read it keep it alive. It always returns nil.
 func (b *Buffer) Close() error {
-	b.handle.close()
+	if b != nil {
+		b.handle.close()
+	}
 	return nil
 }

@@ -103,7 +103,9 @@ func (m *Matrix) check(op, name string, rows int) error {
 
 // Close releases the circuit; jobs that need it keep it alive. It always returns nil.
 func (c *Circuit) Close() error {
-	c.handle.close()
+	if c != nil {
+		c.handle.close()
+	}
 	return nil
 }
 

@@ -153,7 +153,9 @@ func NewEngine(options EngineOptions) (*Engine, error) {
 // under way stop. When it returns every job is terminal. Jobs, keys and circuits stay open, and proofs that were made
 // can still be had. It always returns nil.
 func (e *Engine) Close() error {
-	e.core.close()
+	if e != nil {
+		e.core.close()
+	}
 	return nil
 }
 

@@ -115,7 +115,6 @@ type jobState struct {
 	handle *handle[capi.Job]
 	core   *engineCore
 	ctx    context.Context
-	format ProofFormat
 	user   cgo.Handle
 	events chan Event    // has room for all
 	ended  chan struct{} // closed at the terminal event
@@ -167,7 +166,6 @@ func (e *Engine) Start(ctx context.Context, key *ProvingKey, options JobOptions)
 	s := &jobState{
 		core:   e.core,
 		ctx:    ctx,
-		format: options.ProofFormat,
 		events: make(chan Event, 2),
 		ended:  make(chan struct{}),
 	}

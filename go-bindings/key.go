@@ -178,7 +178,9 @@ func (o *KeyOptions) check(op string) error {
 
 // Close releases the key; jobs that need it keep it alive. It always returns nil.
 func (k *ProvingKey) Close() error {
-	k.handle.close()
+	if k != nil {
+		k.handle.close()
+	}
 	return nil
 }
 
