@@ -65,6 +65,7 @@ func ExampleEngine_Start() {
 	progress, err := job.Poll()
 	fmt.Println(progress.State, err)
 	// Output:
+	// abc released
 	// terminal
 	// 192 bytes, <nil>
 	// done <nil>

@@ -82,7 +82,7 @@ func (s State) String() string {
 type Event int32
 
 const (
-	EventABCReleased Event = capi.EventABCReleased // A, B and C may be reused
+	EventABCReleased Event = capi.EventABCReleased // A, B and C, if given, may be reused
 	EventTerminal    Event = capi.EventTerminal    // every input may be reused; the state is final
 )
 
