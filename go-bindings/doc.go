@@ -34,5 +34,5 @@
 // # Linking
 //
 // The installed library is found by pkg-config, under the name groth16. In a checkout of the library's sources, the
-// build tag groth16_source takes the library in target/release instead.
+// build tag groth16_source links the static library that `make` builds there.
 package groth16
