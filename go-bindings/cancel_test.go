@@ -54,6 +54,25 @@ func TestContextsCancelJobs(t *testing.T) {
 	}
 }
 
+// A foreignContext costs a goroutine for as long as it is watched.
+type foreignContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c foreignContext) Done() <-chan struct{} { return c.done }
+
+func TestContextsAreLetGo(t *testing.T) {
+	noGoroutineLeft(t)
+	b := newBench(t, smallFixture(t), groth16.EngineOptions{})
+	ctx := foreignContext{context.Background(), make(chan struct{})} // lives for ever
+	for range 5 {
+		if _, err := b.engine.Prove(ctx, b.key, b.job()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestWaitEndsWithItsContext(t *testing.T) {
 	b := newBench(t, smallFixture(t), groth16.EngineOptions{JobsPerDevice: 1})
 	job := b.start(t, context.Background())

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,6 +94,22 @@ func (b *bench) start(t testing.TB, ctx context.Context) *groth16.Job {
 	}
 	t.Cleanup(func() { job.Close() })
 	return job
+}
+
+// ended is how many jobs the engine's metrics count that ended so: "done", "failed" or "cancelled".
+func (b *bench) ended(t testing.TB, result string) int {
+	t.Helper()
+	metrics, err := b.engine.Metrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(metrics, `groth16_jobs_ended_total{result="`+result+`"} `)
+	line, _, _ := strings.Cut(rest, "\n")
+	n, err := strconv.Atoi(line)
+	if !found || err != nil {
+		t.Fatalf("no count of jobs that are %s: %v\n%s", result, err, metrics)
+	}
+	return n
 }
 
 // noGoroutineLeft fails a test that ends with more goroutines than there are now. Call it before anything is made.

@@ -236,9 +236,27 @@ func TestProveAllStopsAtTheFirstError(t *testing.T) {
 	if err != nil || info.QueuedJobs+info.RunningJobs != 0 {
 		t.Errorf("%+v %v", info, err)
 	}
-	metrics, err := b.engine.Metrics()
-	if err != nil || metrics == "" {
+	if n := b.ended(t, "done"); n > 100 {
+		t.Errorf("%d of 200 were proved", n)
+	}
+}
+
+// Without the self-check a wrong proof is handed out.
+func TestSelfCheckCanBeSkipped(t *testing.T) {
+	b := newBench(t, smallFixture(t), groth16.EngineOptions{})
+	options := b.job()
+	rows := make([]byte, 64*groth16.ScalarSize)
+	options.Circuit, options.A, options.B = nil, rows, rows
+	if _, err := b.engine.Prove(context.Background(), b.key, options); !errors.Is(err, groth16.ErrSelfCheck) {
 		t.Error(err)
+	}
+	options.SkipSelfCheck = true
+	proof, err := b.engine.Prove(context.Background(), b.key, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if valid, err := b.key.Verify(b.inputs(), proof); valid || err != nil {
+		t.Errorf("%v %v", valid, err)
 	}
 }
 
@@ -325,32 +343,44 @@ func TestEnginesTellOfThemselves(t *testing.T) {
 // What is lent to a job stays where it is, and what was dropped goes.
 func TestTheCollectorTakesWhatWasDropped(t *testing.T) {
 	noGoroutineLeft(t)
-	b := newBench(t, smallFixture(t), groth16.EngineOptions{})
+	b := newBench(t, smallFixture(t), groth16.EngineOptions{JobsPerDevice: 1})
 	before, err := b.engine.Info()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 8 {
+	var jobs []*groth16.Job
+	for range 8 { // most of them wait while what they lent would be overwritten
 		options := b.job()
-		options.Aux, options.R = bytes.Clone(options.Aux), bytes.Clone(options.R)
+		options.Inputs, options.Aux = bytes.Clone(options.Inputs), bytes.Clone(options.Aux)
 		job, err := b.engine.Start(context.Background(), b.key, options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		options = groth16.JobOptions{}
-		for range 3 {
-			runtime.GC()
-			_ = make([]byte, len(b.aux()))
+		jobs = append(jobs, job)
+	}
+	for range 3 {
+		runtime.GC()
+		for range 100 {
+			overwrite(len(b.inputs()))
+			overwrite(len(b.aux()))
 		}
+	}
+	for _, job := range jobs {
 		if proof, err := job.Proof(); err != nil || !bytes.Equal(proof, b.proof) {
 			t.Fatalf("another proof, or %v", err)
 		}
 	}
-	for range 8 { // dropped while they run
+	jobs = nil
+	for range 50 { // dropped while they wait
 		if _, err := b.engine.Start(context.Background(), b.key, b.job()); err != nil {
 			t.Fatal(err)
 		}
 	}
+	runtime.GC()
+	eventually(t, "dropped jobs are cancelled", func() bool {
+		runtime.GC()
+		return b.ended(t, "cancelled") > 0
+	})
 	if _, err := b.engine.LoadProvingKey(context.Background(), groth16.KeyOptions{Path: b.params, Circuit: b.circuit}); err != nil {
 		t.Fatal(err)
 	}
@@ -360,6 +390,11 @@ func TestTheCollectorTakesWhatWasDropped(t *testing.T) {
 		return err == nil && info.QueuedJobs+info.RunningJobs == 0 && info.HostBytesUsed <= before.HostBytesUsed
 	})
 }
+
+var overwritten []byte
+
+// overwrite fills a new slice, where one of the same size may have been freed.
+func overwrite(n int) { overwritten = bytes.Repeat([]byte{0x55}, n) }
 
 // A job that only its waiter knows is not collected under it.
 func TestWaitKeepsItsJob(t *testing.T) {
