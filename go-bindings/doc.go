@@ -11,7 +11,8 @@
 // Scalars are elements of BLS12-381's scalar field, 32 bytes each, little-endian, one after another in a []byte.
 // Inputs begin with the constant one. What a job is given is borrowed, not copied: it must not change until
 // [EventABCReleased] (rows) and [EventTerminal] (all else), or until [Job.Close] has returned. The package pins it for
-// that time, so any Go memory will do; a [Buffer] is uploaded faster to a GPU.
+// that time, so any Go memory will do; a [Buffer] is uploaded faster to a GPU. The library wipes its own copies of
+// secrets when they have served; your slices are left to you.
 //
 // # Contexts
 //
