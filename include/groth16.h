@@ -76,7 +76,7 @@ enum groth16_status_code
   GROTH16_E_UNSATISFIED = -9,
   /* The proof does not verify; it is withheld. */
   GROTH16_E_SELF_CHECK = -10,
-  /* max_queued_jobs jobs are waiting. */
+  /* max_queued_jobs jobs are waiting, or memory is short: try again when a job has ended. */
   GROTH16_E_QUEUE_FULL = -11,
   /* The time that you gave ran out. */
   GROTH16_E_TIMEOUT = -12,
@@ -570,7 +570,8 @@ groth16_status groth16_engine_metrics(const struct groth16_engine *engine,
                                       size_t cap,
                                       size_t *len);
 
-/* Writes the timeline of what ran where to a file, as a Chrome trace (JSON) that Perfetto opens. */
+/* Writes the timeline of what ran where to a file, as a Chrome trace (JSON) that Perfetto opens: the newest 16384
+ * stages, a few thousand jobs. */
 GROTH16_API
 GROTH16_CHECKED
 groth16_status groth16_engine_trace(const struct groth16_engine *engine,
@@ -597,7 +598,9 @@ groth16_status groth16_circuit_get_info(const struct groth16_circuit *circuit,
 /* Releases a circuit; jobs that need it keep it alive. */
 GROTH16_API void groth16_circuit_free(struct groth16_circuit *circuit);
 
-/* Loads a key on the engine's threads and checks it. */
+/* Loads a key on the engine's threads and checks it. The file of path stays open: while no job uses the key its points may
+ * leave memory for others, and a job that needs them waits until they are read again; it fails with GROTH16_E_IO if they
+ * cannot be. */
 GROTH16_API
 GROTH16_CHECKED
 groth16_status groth16_pk_load(struct groth16_engine *engine,
