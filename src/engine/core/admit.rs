@@ -66,7 +66,7 @@ impl Core {
         for id in order {
             let Some(job) = self.jobs.get(&id) else { continue };
             let key = job.need.key;
-            if is_held && !self.is_key_promised(key) {
+            if is_held && !job.holds_key && !self.is_key_promised(key) {
                 continue;
             }
             let place = if self.is_key_in_memory(key) { self.place(job) } else { None };
@@ -81,7 +81,7 @@ impl Core {
             }
             // A key that is read already comes anyway: who passes its job does not make it wait longer.
             if self.is_key_in_memory(key) || self.has_key_no_room(key) {
-                // From here on only jobs go whose key would else be in the way of this one's.
+                // From here on only jobs go whose key would else stay in the way: read for them, or held since a first attempt.
                 is_held |= job.passed >= MAX_PASSED;
                 passed.push(id);
             } else {
