@@ -427,9 +427,10 @@ inline outcome<device_info> device(std::size_t index) {
 }
 
 // ---- options: every default is the library's ----
+// Each member has an initializer, so that compilers do not warn of those that designated initializers leave out.
 
 struct engine_options {
-  std::vector<std::string> device_uuids;  ///< empty: all devices; with none, the CPU
+  std::vector<std::string> device_uuids{};  ///< empty: all devices; with none, the CPU
   groth16::backend backend = groth16::backend::automatic;
   std::uint32_t jobs_per_device = 0;
   std::uint32_t cpu_threads = 0;
@@ -439,22 +440,22 @@ struct engine_options {
   std::uint64_t pinned_bytes_limit = 0;
   std::uint64_t device_bytes_limit = 0;
   /// Called on library threads, perhaps several at once; lives as long as the engine. What it throws is lost.
-  std::function<void(groth16::log_level, std::string_view)> log;
+  std::function<void(groth16::log_level, std::string_view)> log{};
   groth16::log_level log_level = groth16::log_level::info;
 };
 
 /// Compressed rows; the lengths of columns and of values (32 bytes each, canonical) are the last of row_starts.
 struct matrix {
-  span<const std::uint64_t> row_starts;
-  span<const std::uint32_t> columns;
-  scalars values;
+  span<const std::uint64_t> row_starts{};
+  span<const std::uint32_t> columns{};
+  scalars values{};
 };
 
 /// One of path, data and matrices.
 struct circuit_options {
-  std::string path;
-  span<const std::uint8_t> data;
-  matrix a, b, c;
+  std::string path{};
+  span<const std::uint8_t> data{};
+  matrix a{}, b{}, c{};
   std::uint64_t num_rows = 0;
   std::uint64_t num_inputs = 0;  ///< the constant one included
   std::uint64_t num_aux = 0;
@@ -462,7 +463,7 @@ struct circuit_options {
 
 /// Bit i is (words[i / 64] >> (i % 64)) & 1.
 struct bits {
-  span<const std::uint64_t> words;
+  span<const std::uint64_t> words{};
   std::size_t count = 0;
 };
 
@@ -470,16 +471,16 @@ class circuit;
 
 /// One of path and data.
 struct pk_options {
-  std::string path;
-  span<const std::uint8_t> data;
+  std::string path{};
+  span<const std::uint8_t> data{};
   const groth16::circuit* circuit = nullptr;  ///< gives the densities that bellman files lack, or ...
-  bits a_aux, b_inputs, b_aux;                ///< ... the densities themselves
+  bits a_aux{}, b_inputs{}, b_aux{};          ///< ... the densities themselves
   key_format format = key_format::automatic;
   groth16::point_checks point_checks = groth16::point_checks::subgroup;
-  span<const std::uint8_t> blake2b;  ///< 64 bytes: the file's digest, or empty
+  span<const std::uint8_t> blake2b{};  ///< 64 bytes: the file's digest, or empty
   /// Bytes done of total, from a library thread; false stops the work with status::cancelled. What it throws stops it too,
   /// and load_key throws that again.
-  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+  std::function<bool(std::uint64_t done, std::uint64_t total)> progress{};
 };
 
 class job_ref;
@@ -487,19 +488,19 @@ class job_ref;
 /// What a job proves. The scalars are borrowed until the job is terminal (or, for a, b and c, event::abc_released).
 struct job_options {
   const groth16::circuit* circuit = nullptr;  ///< with it a, b, c stay empty
-  scalars a, b, c;
-  scalars inputs;                                ///< the first is one
-  scalars aux;
-  span<const std::uint8_t> r, s;  ///< 32 bytes each, canonical, copied; empty: the system's random numbers
+  scalars a{}, b{}, c{};
+  scalars inputs{};                           ///< the first is one
+  scalars aux{};
+  span<const std::uint8_t> r{}, s{};  ///< 32 bytes each, canonical, copied; empty: the system's random numbers
   groth16::scalar_form scalar_form = groth16::scalar_form::canonical;
   std::int32_t priority = 0;
   groth16::proof_format proof_format = groth16::proof_format::compressed;
   bool skip_self_check = false;
   /// Called on a library thread, perhaps before start has returned; kept until event::terminal. At that event it may take
   /// the proof, and destroy the job. What it throws is kept: see job::callback_exception.
-  std::function<void(const job_ref&, event)> on_event;
+  std::function<void(const job_ref&, event)> on_event{};
   /// What owns the scalars, if anything does: kept until event::terminal.
-  std::shared_ptr<const void> keep_alive;
+  std::shared_ptr<const void> keep_alive{};
 };
 
 // ---- circuits, keys, buffers ----
@@ -761,8 +762,9 @@ class engine {
     const groth16_status code = groth16_circuit_load(get(), &c, &raw);
     return detail::finish<circuit>(code, [&] { return circuit(raw); });
   }
-  /// From an iden3 .r1cs file.
-  outcome<circuit> load_circuit(const std::string& path) {
+  /// From an iden3 .r1cs file; Path is anything that becomes a std::string. (A template, so that {...} means options.)
+  template <class Path, class = std::enable_if_t<std::is_convertible_v<const Path&, std::string>>>
+  outcome<circuit> load_circuit(const Path& path) {
     circuit_options options;
     options.path = path;
     return load_circuit(options);
@@ -802,8 +804,9 @@ class engine {
 #endif
     return detail::finish<proving_key>(code, [&] { return std::move(key); });
   }
-  /// From a file; circuit gives the densities that bellman files lack.
-  outcome<proving_key> load_key(const std::string& path, const circuit* densities = nullptr) {
+  /// From a file; a circuit gives the densities that bellman files lack.
+  template <class Path, class = std::enable_if_t<std::is_convertible_v<const Path&, std::string>>>
+  outcome<proving_key> load_key(const Path& path, const circuit* densities = nullptr) {
     pk_options options;
     options.path = path;
     options.circuit = densities;
