@@ -6,7 +6,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
-.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header clean
+.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header release-abi clean
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -131,6 +131,14 @@ bench-pipeline: library fixtures ## Compare the split pipeline with a monolithic
 
 header: ## Generate include/groth16.h from src/ffi
 	$(CARGO) run --release --locked -p ffi-tests --features libgroth16/cli --bin make-header
+
+release-abi: ## Freeze the C ABI of this version in include/released (once a release, see include/ABI.md)
+	@released=include/released/$(ABI_MAJOR).$(ABI_MINOR); \
+	[ ! -e "$$released" ] || { echo "$$released is there: a released ABI does not change" >&2; exit 1; }; \
+	mkdir -p "$$released"; \
+	cp include/groth16.h ffi-tests/abi-dump/client.c "$$released/"; \
+	ffi-tests/abi-dump/run.sh dump "$$released/groth16.abi" || { rm -r "$$released"; exit 1; }; \
+	echo "froze ABI $(ABI_MAJOR).$(ABI_MINOR) in $$released: commit it"
 
 clean: ## Remove what was built
 	$(CARGO) clean

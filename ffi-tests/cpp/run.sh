@@ -6,13 +6,15 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 top=$PWD
 fail() { echo "cpp: $*" >&2; exit 1; }
-need() { # PROGRAM PACKAGE
-  command -v "$1" >/dev/null && return
-  command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || fail "needs $1 (Debian's $2)"
-  { apt-get update -qq && apt-get install -qq -y --no-install-recommends "$2"; } >/dev/null || fail "$2 could not be installed"
-}
+. ffi-tests/need.sh
 need cmake cmake
 need pkg-config pkg-config
+compiler=${CXX:-c++}
+has_openssl() { echo '#include <openssl/sha.h>' | "$compiler" -x c++ -E - >/dev/null 2>&1; }
+if ! has_openssl && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+  { apt-get update -qq && apt-get install -qq -y --no-install-recommends libssl-dev; } >/dev/null || true
+fi
+has_openssl || echo "openssl's headers are not here: not tested beside -lcrypto"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -32,7 +34,6 @@ groth16="$prefix/bin/groth16"
 cp -r cmake/consumer "$work/consumer"
 cp -r ffi-tests/cpp "$work/cpp"
 cd "$work"
-compiler=${CXX:-c++}
 generator=(-G "Unix Makefiles")
 if command -v ninja >/dev/null; then generator=(-G Ninja); fi
 configure() { # BUILD SOURCE ARGUMENTS...
