@@ -210,14 +210,15 @@ class scalars {
   /// False if it was made from bytes whose number is no multiple of 32: such scalars are refused.
   constexpr bool whole() const noexcept { return whole_; }
   /// The first ones; all if there are fewer.
-  constexpr scalars first(std::size_t count) const noexcept { return {data_, count < count_ ? count : count_}; }
+  constexpr scalars first(std::size_t count) const noexcept { return {data_, count < count_ ? count : count_, whole_}; }
   /// Those that first(count) leaves.
   scalars after(std::size_t count) const noexcept {
-    if (count >= count_) return {};
-    return {static_cast<const unsigned char*>(data_) + 32 * count, count_ - count};
+    if (count >= count_) return {nullptr, 0, whole_};
+    return {static_cast<const unsigned char*>(data_) + 32 * count, count_ - count, whole_};
   }
 
  private:
+  constexpr scalars(const void* data, std::size_t count, bool whole) noexcept : data_(data), count_(count), whole_(whole) {}
   const void* data_ = nullptr;
   std::size_t count_ = 0;
   bool whole_ = true;

@@ -163,9 +163,14 @@ void test_errors(const test_case& c) {
   job.inputs = {};
   CHECK(status_of([&] { f.engine.start(f.key, job); }) == status::invalid);
   job = f.job();
-  const std::vector<std::uint8_t> ragged(33);
-  job.aux = ragged;
+  std::vector<std::uint8_t> ragged = c.witness;
+  ragged.push_back(0);
+  job.aux = groth16::scalars(ragged).after(c.num_inputs);
   CHECK(status_of([&] { f.engine.start(f.key, job); }) == status::invalid);
+  job.aux = f.job().aux;
+  job.inputs = groth16::scalars(ragged).first(c.num_inputs);
+  CHECK(status_of([&] { f.engine.start(f.key, job); }) == status::invalid);
+  ragged.resize(33);
   CHECK(status_of([&] { f.key.verify(ragged, ragged); }) == status::invalid);
   job = f.job();
   job.r = ragged;
