@@ -6,7 +6,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
-.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header clean
+.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header release-abi clean
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -52,11 +52,12 @@ recorder:
 fixtures: recorder ## Record keys, circuits and witnesses of real circuits into target/fixtures
 	target/release/recorder record --out target/fixtures --spends $(SPENDS) --outputs $(OUTPUTS) --seed $(SEED)
 
-install: library ## Install headers, libraries, groth16.pc, the command and licences (PREFIX= DESTDIR= LIBDIR=)
+install: library ## Install headers, libraries, groth16.pc, the CMake package, the command, licences (PREFIX= DESTDIR= LIBDIR=)
 	@root="$$DESTDIR$$PREFIX"; lib="$$root/$$LIBDIR"; so=libgroth16.so; \
 	major=$(ABI_MAJOR); real=$$so.$(ABI_MAJOR).$(ABI_MINOR).0; \
-	install -d "$$root/include" "$$root/bin" "$$lib/pkgconfig" "$$root/share/doc/libgroth16" "$$root/share/man/man1"; \
-	install -m 644 include/groth16.h $(wildcard include/groth16.hpp) "$$root/include/"; \
+	install -d "$$root/include" "$$root/bin" "$$lib/pkgconfig" "$$lib/cmake/groth16" "$$root/share/doc/libgroth16" \
+	  "$$root/share/man/man1"; \
+	install -m 644 include/groth16.h include/groth16.hpp "$$root/include/"; \
 	install -m 755 target/release/$$so "$$lib/$$real"; \
 	install -m 755 target/release/groth16 "$$root/bin/"; \
 	if command -v $(STRIP) >/dev/null; then $(STRIP) --strip-debug "$$lib/$$real" "$$root/bin/groth16"; fi; \
@@ -65,10 +66,16 @@ install: library ## Install headers, libraries, groth16.pc, the command and lice
 	install -m 644 target/static/libgroth16.a "$$lib/"; \
 	install -m 644 target/man/*.1 "$$root/share/man/man1/"; \
 	up=$$(sed 's:[^/][^/]*:..:g' <<<"$$LIBDIR"); \
-	sed -e "s:@PREFIX_FROM_HERE@:../$$up:" -e "s:@LIBDIR@:$$LIBDIR:" -e 's:@VERSION@:$(VERSION):' \
-	  -e "s:@NATIVE_LIBS@:$$(cat target/static/native-libs):" \
-	  cmake/groth16.pc.in > "$$lib/pkgconfig/groth16.pc"; \
-	chmod 644 "$$lib/pkgconfig/groth16.pc"; \
+	native=$$(cat target/static/native-libs); \
+	fill() { \
+	  sed -e "s:@PREFIX_FROM_LIBDIR@:$$up:" -e "s:@LIBDIR@:$$LIBDIR:" -e 's:@VERSION@:$(VERSION):' \
+	    -e 's:@ABI_MAJOR@:$(ABI_MAJOR):' -e 's:@ABI_VERSION@:$(ABI_MAJOR).$(ABI_MINOR):' \
+	    -e "s:@NATIVE_LIBS@:$$native:" -e "s:@NATIVE_LIBS_LIST@:$${native// /;}:" "cmake/$$2.in" > "$$1/$$2"; \
+	  chmod 644 "$$1/$$2"; \
+	}; \
+	fill "$$lib/pkgconfig" groth16.pc; \
+	fill "$$lib/cmake/groth16" groth16Config.cmake; \
+	fill "$$lib/cmake/groth16" groth16ConfigVersion.cmake; \
 	install -m 644 LICENSE-MIT LICENSE-APACHE "$$root/share/doc/libgroth16/"; \
 	echo "installed libgroth16 $(VERSION) into $$root"
 
@@ -76,9 +83,10 @@ uninstall: ## Remove what install put there (the same PREFIX= DESTDIR= LIBDIR=)
 	@root="$$DESTDIR$$PREFIX"; lib="$$root/$$LIBDIR"; \
 	rm -f "$$root/include/groth16.h" "$$root/include/groth16.hpp" "$$root/bin/groth16" \
 	  "$$lib/libgroth16.so" "$$lib/libgroth16.so.$(ABI_MAJOR)" "$$lib/libgroth16.so.$(ABI_MAJOR)".* "$$lib/libgroth16.a" \
-	  "$$lib/pkgconfig/groth16.pc" "$$root/share/man/man1/groth16.1" "$$root/share/man/man1/groth16-"*.1 \
+	  "$$lib/pkgconfig/groth16.pc" "$$lib/cmake/groth16/groth16Config.cmake" \
+	  "$$lib/cmake/groth16/groth16ConfigVersion.cmake" "$$root/share/man/man1/groth16.1" "$$root/share/man/man1/groth16-"*.1 \
 	  "$$root/share/doc/libgroth16/LICENSE-MIT" "$$root/share/doc/libgroth16/LICENSE-APACHE"; \
-	rmdir "$$root/share/doc/libgroth16" 2>/dev/null || true; \
+	rmdir "$$root/share/doc/libgroth16" "$$lib/cmake/groth16" 2>/dev/null || true; \
 	echo "removed libgroth16 from $$root"
 
 # The host is built as any other would be: against an installed tree, through pkg-config.
@@ -123,6 +131,14 @@ bench-pipeline: library fixtures ## Compare the split pipeline with a monolithic
 
 header: ## Generate include/groth16.h from src/ffi
 	$(CARGO) run --release --locked -p ffi-tests --features libgroth16/cli --bin make-header
+
+release-abi: ## Freeze the C ABI of this version in include/released (once a release, see include/ABI.md)
+	@released=include/released/$(ABI_MAJOR).$(ABI_MINOR); \
+	[ ! -e "$$released" ] || { echo "$$released is there: a released ABI does not change" >&2; exit 1; }; \
+	mkdir -p "$$released"; \
+	cp include/groth16.h ffi-tests/abi-dump/client.c "$$released/"; \
+	ffi-tests/abi-dump/run.sh dump "$$released/groth16.abi" || { rm -r "$$released"; exit 1; }; \
+	echo "froze ABI $(ABI_MAJOR).$(ABI_MINOR) in $$released: commit it"
 
 clean: ## Remove what was built
 	$(CARGO) clean
