@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 
 use super::Engine;
 use super::budget::Permit;
+use super::carry_out::Shared;
 use super::core::{DeviceId, Event, KeyId, Need};
 use super::stages::{Finished, HostNeed, Place, Stages, Stop};
 use crate::error::{Error, Result, Status, reserve};
@@ -41,8 +42,8 @@ pub struct LoadedKey {
     point_bytes: u64,
     reload: Option<Reload>,
     domain_permit: Permit,
-    /// Tells the engine, if it is still there, that the key is gone, and leaves it the points.
-    freed: Box<dyn Fn(KeyId, Option<Arc<Points>>) + Send + Sync>,
+    /// Is told when the key is gone, and left the points.
+    engine: Weak<Shared<Groth16>>,
 }
 
 /// A key with its points, and leave for their memory: it ends with the last job that holds them. Declared in the order in
@@ -76,9 +77,23 @@ impl LoadedKey {
     }
 }
 
+impl LoadedKey {
+    /// Gives a key up and waits until its memory is given back, if nobody else needs it. Not from an observer.
+    pub fn free(key: Arc<Self>) {
+        let engine = Weak::clone(&key.engine);
+        drop(key);
+        if let Some(shared) = engine.upgrade() {
+            shared.reclaimer.wait();
+        }
+    }
+}
+
 impl Drop for LoadedKey {
     fn drop(&mut self) {
-        (self.freed)(self.id, self.points.lock().take());
+        let Some(shared) = self.engine.upgrade() else { return };
+        shared.reclaimer.hand_in(Box::new(self.points.lock().take()));
+        shared.stages.keys.lock().remove(&self.id);
+        shared.dispatch(Event::KeyFreed { key: self.id });
     }
 }
 
@@ -95,14 +110,7 @@ impl Engine<Groth16> {
         let domain_bytes = DOMAIN_ELEMENT_BYTES << key.log_domain;
         let domain_permit = self.take_host(domain_bytes, "the key's domain", Status::NoMemory)?;
         let domain = self.install(|| Domain::new(key.log_domain, key.root_generator))?;
-        let (shared, has_file) = (Arc::downgrade(&self.shared), reload.is_some());
-        let freed = Box::new(move |id, points: Option<Arc<Points>>| {
-            if let Some(shared) = shared.upgrade() {
-                shared.reclaimer.hand_in(Box::new(points));
-                shared.stages.keys.lock().remove(&id);
-                shared.dispatch(Event::KeyFreed { key: id });
-            }
-        });
+        let has_file = reload.is_some();
         let loaded = Arc::new(LoadedKey {
             id: self.shared.stages.next_key.fetch_add(1, Ordering::Relaxed) + 1,
             shape: key.without_points(),
@@ -111,7 +119,7 @@ impl Engine<Groth16> {
             point_bytes,
             reload,
             domain_permit,
-            freed,
+            engine: Arc::downgrade(&self.shared),
         });
         self.shared.stages.keys.lock().insert(loaded.id, Arc::downgrade(&loaded));
         self.shared.dispatch(Event::KeyLoaded { key: loaded.id, bytes: point_bytes, has_file });

@@ -181,8 +181,13 @@ pub unsafe extern "C" fn groth16_pk_get_vk(
 /// `pk` is NULL or a handle that is used by nobody else now or later.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn groth16_pk_free(pk: *mut groth16_pk) {
-    // SAFETY: by this function's contract.
-    guard::silent(|| drop(unsafe { handle::take(pk) }));
+    guard::silent(|| {
+        // SAFETY: by this function's contract.
+        let Some(pk) = (unsafe { handle::take(pk) }) else { return };
+        if !guard::in_callback() {
+            LoadedKey::free(pk.key);
+        }
+    });
 }
 
 /// # Safety
