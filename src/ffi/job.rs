@@ -22,7 +22,7 @@ use crate::engine::job::{Job, Notice, Observer, Report};
 use crate::engine::proof::{Groth16, ProofInput, RowSource};
 use crate::error::{Error, Result, Status};
 use crate::math::fr::Fr;
-use crate::prover::epilogue::{Blinding, random_scalar};
+use crate::prover::epilogue::{Blinding, random_scalar, wipe_stack};
 use crate::prover::witness::{SCALAR_BYTES, ScalarForm, Scalars};
 
 /// One proof, from start to free.
@@ -385,13 +385,10 @@ unsafe fn proof_input(engine: &groth16_engine, pk: &groth16_pk, options: &groth1
             c: scalars(&options.c, "c")?,
         },
     };
-    let blinding = Blinding::fill(|r, s| {
-        // SAFETY: by this function's contract.
-        unsafe {
-            blinding_scalar(options.r, "r", r)?;
-            blinding_scalar(options.s, "s", s)
-        }
-    })?;
+    // SAFETY: by this function's contract.
+    let blinding = unsafe { blinding(options) };
+    wipe_stack();
+    let blinding = blinding?;
     Ok(ProofInput {
         key: Arc::clone(&pk.key),
         rows,
@@ -399,6 +396,21 @@ unsafe fn proof_input(engine: &groth16_engine, pk: &groth16_pk, options: &groth1
         aux: scalars(&options.aux, "aux")?,
         blinding,
         self_check: options.skip_self_check == 0,
+    })
+}
+
+/// The caller's scalars, or uniform ones from the system. A call of its own, whose stack is wiped afterwards.
+///
+/// # Safety
+/// As for `groth16_start`.
+#[inline(never)]
+unsafe fn blinding(options: &groth16_job_options) -> Result<Blinding> {
+    Blinding::fill(|r, s| {
+        // SAFETY: by this function's contract.
+        unsafe {
+            blinding_scalar(options.r, "r", r)?;
+            blinding_scalar(options.s, "s", s)
+        }
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::device_stage::DevicePoints;
 use super::key::VerifyingKey;
@@ -69,6 +69,16 @@ pub fn random_scalar(out: &mut Fr) -> Result<()> {
         .map_err(|error| Error::new(Status::Io, format!("the system gives no random numbers: {error}")))?;
     *out = Fr::from_wide_bytes(&bytes);
     Ok(())
+}
+
+/// Overwrites what calls that have returned left on the stack. A value that is moved takes the bytes along that its type
+/// leaves open (those of an enum's other variants), and with them whatever lay there: so secrets that a call had on its
+/// stack could get into the heap. Call it after such a call, which must not be inlined.
+#[inline(never)]
+pub fn wipe_stack() {
+    let mut dead = [0u8; 8192];
+    dead.zeroize();
+    std::hint::black_box(&mut dead);
 }
 
 /// Joins the sums into a proof:
