@@ -531,3 +531,42 @@ fn a_key_without_room_is_tried_again_when_a_job_has_ended_and_fails_when_none_is
     assert_eq!(completed(&actions), [(3, Some(Status::Io))]);
     assert_eq!(fetched(&submit_with(&mut core, 4, 1, 0, 0)), [1]);
 }
+
+#[test]
+fn a_job_that_is_cancelled_while_it_waits_for_its_second_attempt_gets_no_slot() {
+    let mut core = core(8, 1, 1);
+    submit(&mut core, 1, 0);
+    prepare(&mut core, 1);
+    core.step(Event::DeviceDone { job: 1, result: device_error() });
+    assert_eq!(core.queued_jobs(), 1);
+    core.step(Event::Cancel { job: 1 });
+    assert_eq!((core.queued_jobs(), core.live_jobs()), (0, 1), "its G2 MSM runs");
+    assert!(uploads(&core.step(Event::DeviceReset { device: 0, result: Ok(()) })).is_empty());
+    assert_eq!(completed(&core.step(Event::G2Done { job: 1, result: Ok(()) })), [(1, Some(Status::Cancelled))]);
+}
+
+#[test]
+fn a_failed_self_check_after_a_device_error_blames_no_device_for_it() {
+    let mut core = core(8, 2, 1);
+    submit(&mut core, 1, 0);
+    prepare(&mut core, 1);
+    core.step(Event::DeviceDone { job: 1, result: device_error() });
+    core.step(Event::DeviceReset { device: 0, result: Ok(()) });
+    core.step(Event::Uploaded { job: 1, result: Ok(()) });
+    device_done(&mut core, 1);
+    core.step(Event::G2Done { job: 1, result: Ok(()) });
+    let result = Err(Error::new(Status::SelfCheck, "wrong"));
+    let actions = core.step(Event::Finished { job: 1, result, repeated: false });
+    assert_eq!(completed(&actions), [(1, Some(Status::SelfCheck))]);
+    assert!(core.0.devices().all(|device| device.up), "{actions:?}");
+}
+
+#[test]
+fn a_top_priority_job_is_let_in_before_those_that_wait_for_g2() {
+    let mut core = with(Limits { max_behind: 1, ..Limits::new(8, 1, 1, 1) });
+    submit(&mut core, 1, 0);
+    prepare(&mut core, 1);
+    device_done(&mut core, 1);
+    assert!(preparing(&submit(&mut core, 2, 0)).is_empty());
+    assert_eq!(preparing(&submit(&mut core, 3, i32::MAX)), [3]);
+}
