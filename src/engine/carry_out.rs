@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::budget::{Budget, Permit};
-use super::core::{Action, Core, DeviceId, DeviceStatus, Event, JobId, KeyId, Nanos, Phase};
+use super::core::{Action, Core, DeviceId, DeviceStatus, Event, JobId, KeyId, Nanos, Need, Phase};
 use super::cpu_pool::CpuPool;
 use super::job::{Hand, Job, Observer};
 use super::reclaim::Reclaimer;
@@ -100,7 +100,12 @@ impl<S: Stages> Shared<S> {
 
     /// Queues a job. A job that is refused has no observer called.
     pub(super) fn submit(self: &Arc<Self>, job: &Arc<Job<S>>, priority: i32) -> Result<()> {
-        let queued = self.take_memory(job).and_then(|()| self.queue(job, priority));
+        let (host, need) = {
+            let hand = job.hand.lock();
+            let input = hand.input.as_ref();
+            input.map(|input| (self.stages.host_need(input), self.stages.need(input))).unwrap_or_default()
+        };
+        let queued = self.take_memory(job, host, need.key).and_then(|()| self.queue(job, priority, need));
         self.timeline.add(|record| record.submitted(queued.is_ok()));
         if queued.is_err() {
             job.hand.lock().permit = None;
@@ -108,12 +113,7 @@ impl<S: Stages> Shared<S> {
         queued
     }
 
-    fn take_memory(&self, job: &Job<S>) -> Result<()> {
-        let (need, key) = {
-            let hand = job.hand.lock();
-            let input = hand.input.as_ref();
-            input.map_or((HostNeed::default(), 0), |input| (self.stages.host_need(input), self.stages.need(input).key))
-        };
+    fn take_memory(&self, job: &Job<S>, need: HostNeed, key: KeyId) -> Result<()> {
         let together = need.job.saturating_add(need.key);
         if self.host.can_never(together) {
             let (job, key, limit) = (need.job, need.key, self.host.limit());
@@ -131,15 +131,9 @@ impl<S: Stages> Shared<S> {
     /// job waits for must fit beside what is taken so.
     pub(super) fn take_host(&self, bytes: u64, what: &str, busy: Status, key: KeyId) -> Result<Permit> {
         let permit = self.take_room(bytes, what, busy, key)?;
-        let (in_memory, most) = self.state.lock().core.key_bytes(key);
-        let (limit, fixed) = (self.host.limit(), self.host.used().saturating_sub(in_memory));
-        if limit > 0 && fixed.saturating_add(most) > limit {
-            let message = format!(
-                "{what} needs {bytes} bytes of host memory; with them {fixed} are in use, and {most} of {limit} must stay \
-                 for a key that a job needs"
-            );
-            return Err(Error::new(busy, message));
-        }
+        let (used, limit) = (self.host.used(), self.host.limit());
+        let checked = self.state.lock().core.check_room(used, limit, key, busy);
+        checked.map_err(|error| error.at(format!("{what} needs {bytes} bytes")))?;
         Ok(permit)
     }
 
@@ -185,8 +179,7 @@ impl<S: Stages> Shared<S> {
         waits
     }
 
-    fn queue(self: &Arc<Self>, job: &Arc<Job<S>>, priority: i32) -> Result<()> {
-        let need = job.hand.lock().input.as_ref().map(|input| self.stages.need(input)).unwrap_or_default();
+    fn queue(self: &Arc<Self>, job: &Arc<Job<S>>, priority: i32, need: Need) -> Result<()> {
         let mut state = self.state.lock();
         state.jobs.insert(job.id, Arc::clone(job));
         let now = self.now();

@@ -72,9 +72,8 @@ impl Core {
         let Some(index) = job.device else { return };
         let device = &mut self.devices[index];
         device.copying = None;
-        job.upload = Progress::Done;
+        job.upload = if result.is_ok() { Progress::Done } else { Progress::Waiting };
         if let Err(error) = result {
-            job.upload = Progress::Waiting;
             self.device_failed_job(id, index, error, actions);
             return;
         }
@@ -111,14 +110,12 @@ impl Core {
         let Some(index) = job.device else { return };
         job.kernels = Progress::Done;
         self.devices[index].computing = None;
-        // The lane is given on before anything else is done for the job that leaves it.
-        if result.is_ok() {
-            self.start_kernels(index, now, actions);
-        }
         if let Err(error) = result {
             self.device_failed_job(id, index, error, actions);
             return;
         }
+        // The lane is given on before anything else is done for the job that leaves it.
+        self.start_kernels(index, now, actions);
         let Some(job) = self.jobs.get_mut(&id) else { return };
         job.behind = job.g2 != Progress::Done;
         self.behind += usize::from(job.behind);

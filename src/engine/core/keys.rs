@@ -5,7 +5,7 @@
 //! whose key is on disk has it read. Where there is no room, the key is tried again whenever a job has ended, that of the
 //! first job in the queue first; jobs that pass are counted, and at `MAX_PASSED` slots stay empty until the others' keys
 //! can leave. A key that has come stays until a job of it has had its slot. Whoever admits jobs sees to it that each key
-//! fits beside all jobs (`Core::key_bytes`), so this ends.
+//! fits beside all jobs (`Core::check_room`), so this ends.
 
 use super::{Action, Actions, Core, JobId, KeyId};
 use crate::error::{Error, Result, Status};
@@ -181,12 +181,20 @@ impl Core {
         Some(*id)
     }
 
-    /// Bytes of the keys in host memory that can leave it sooner or later, and of the biggest key, `id` included, that a
-    /// live job needs and that may be on disk when it does.
-    pub fn key_bytes(&self, id: KeyId) -> (u64, u64) {
+    /// Whether every key that a live job needs, and `id`, can still come when `used` bytes of host memory are taken, of
+    /// which those of keys in memory that have a file leave sooner or later. Else `busy`, with the numbers. A `limit` of 0 is
+    /// none.
+    pub fn check_room(&self, used: u64, limit: u64, id: KeyId, busy: Status) -> Result<()> {
         let in_memory = self.keys.values().filter(|key| key.has_file && key.place == Place::Memory);
+        let fixed = used.saturating_sub(in_memory.map(|key| key.bytes).sum());
         let wanted = self.keys.iter().filter(|(other, key)| key.has_file && (key.wanted > 0 || **other == id));
-        (in_memory.map(|key| key.bytes).sum(), wanted.map(|(_, key)| key.bytes).max().unwrap_or(0))
+        let most = wanted.map(|(_, key)| key.bytes).max().unwrap_or(0);
+        if limit == 0 || fixed.saturating_add(most) <= limit {
+            return Ok(());
+        }
+        let message =
+            format!("{fixed} bytes of host memory would stay in use, and {most} of {limit} must be left for a key");
+        Err(Error::new(busy, message))
     }
 
     pub(super) fn forget_key(&mut self, id: KeyId) {

@@ -381,11 +381,7 @@ impl<'a> Simulation<'a> {
             return Err(Error::new(Status::NoMemory, "the job does not fit beside its key"));
         }
         let permit = self.take_room(bytes, key)?;
-        let (in_memory, most) = self.core.key_bytes(key);
-        let fixed = self.host.used().saturating_sub(in_memory);
-        if self.host.limit() > 0 && fixed + most > self.host.limit() {
-            return Err(Error::new(Status::QueueFull, "a key must stay able to come"));
-        }
+        self.core.check_room(self.host.used(), self.host.limit(), key, Status::QueueFull)?;
         Ok(permit)
     }
 
