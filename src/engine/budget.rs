@@ -16,6 +16,8 @@ pub struct Budget {
 #[derive(Debug, Default)]
 struct State {
     used: u64,
+    /// Those of them that leave when others need room.
+    leaving: u64,
     peak: u64,
 }
 
@@ -35,6 +37,12 @@ impl Budget {
         self.state.lock().used
     }
 
+    /// Bytes that permits hold now and that no need of others makes free.
+    pub fn staying(&self) -> u64 {
+        let state = self.state.lock();
+        state.used.saturating_sub(state.leaving)
+    }
+
     /// The most bytes that permits held at once.
     pub fn peak(&self) -> u64 {
         self.state.lock().peak
@@ -48,6 +56,15 @@ impl Budget {
     /// Takes `bytes` for `what`. `Status::NoMemory`, with the numbers, if they can never fit; `busy` (such as
     /// `Status::QueueFull`) if they do not fit beside what others hold now.
     pub fn take(self: &Arc<Self>, bytes: u64, what: &str, busy: Status) -> Result<Permit> {
+        self.take_as(false, bytes, what, busy)
+    }
+
+    /// The same for bytes that leave when others need room: `staying` does not count them.
+    pub fn take_leaving(self: &Arc<Self>, bytes: u64, what: &str, busy: Status) -> Result<Permit> {
+        self.take_as(true, bytes, what, busy)
+    }
+
+    fn take_as(self: &Arc<Self>, leaves: bool, bytes: u64, what: &str, busy: Status) -> Result<Permit> {
         let no_limit = self.limit == 0;
         if self.can_never(bytes) {
             let message = format!("{what} needs {bytes} bytes of {} memory, the limit is {}", self.name, self.limit);
@@ -57,6 +74,7 @@ impl Budget {
         match state.used.checked_add(bytes) {
             Some(sum) if no_limit || sum <= self.limit => {
                 state.used = sum;
+                state.leaving += if leaves { bytes } else { 0 };
                 state.peak = state.peak.max(sum);
             }
             _ => {
@@ -66,7 +84,7 @@ impl Budget {
                 return Err(Error::new(busy, message));
             }
         }
-        Ok(Permit { budget: Arc::clone(self), bytes })
+        Ok(Permit { budget: Arc::clone(self), bytes, leaves })
     }
 }
 
@@ -75,9 +93,18 @@ impl Budget {
 pub struct Permit {
     budget: Arc<Budget>,
     bytes: u64,
+    leaves: bool,
 }
 
 impl Permit {
+    /// From now on the bytes count as those that leave when others need room.
+    pub fn let_leave(&mut self) {
+        if !self.leaves {
+            self.leaves = true;
+            self.budget.state.lock().leaving += self.bytes;
+        }
+    }
+
     /// How many.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -89,5 +116,8 @@ impl Drop for Permit {
         // A permit's bytes were added once, so this cannot fall below zero.
         let mut state = self.budget.state.lock();
         state.used = state.used.saturating_sub(self.bytes);
+        if self.leaves {
+            state.leaving = state.leaving.saturating_sub(self.bytes);
+        }
     }
 }

@@ -130,17 +130,22 @@ impl<S: Stages> Shared<S> {
     /// is waited for, which takes moments. Then keys that nobody holds leave, oldest first, but for `key`. Every key that a
     /// job waits for must fit beside what is taken so.
     pub(super) fn take_host(&self, bytes: u64, what: &str, busy: Status, key: KeyId) -> Result<Permit> {
-        let permit = self.take_room(bytes, what, busy, key)?;
-        let (used, limit) = (self.host.used(), self.host.limit());
-        let checked = self.state.lock().core.check_room(used, limit, key, busy);
-        checked.map_err(|error| error.at(format!("{what} needs {bytes} bytes")))?;
-        Ok(permit)
+        let permit = self.take_room(bytes, key, || self.host.take(bytes, what, busy))?;
+        loop {
+            let (staying, limit) = (self.host.staying(), self.host.limit());
+            let checked = self.state.lock().core.check_room(staying, limit, key, busy);
+            match checked {
+                Ok(()) => return Ok(permit),
+                Err(_) if self.reclaimer.wait() => {}
+                Err(error) => return Err(error.at(format!("{what} needs {bytes} bytes"))),
+            }
+        }
     }
 
-    /// The same for a key that can leave again.
-    fn take_room(&self, bytes: u64, what: &str, busy: Status, key: KeyId) -> Result<Permit> {
+    /// What `take` gives of `bytes` once there is room; its error where neither waiting nor keys that leave make any.
+    fn take_room(&self, bytes: u64, key: KeyId, take: impl Fn() -> Result<Permit>) -> Result<Permit> {
         loop {
-            let error = match self.host.take(bytes, what, busy) {
+            let error = match take() {
                 Ok(permit) => return Ok(permit),
                 Err(error) => error,
             };
@@ -162,7 +167,7 @@ impl<S: Stages> Shared<S> {
     /// Room for a key that is read again: what ended jobs hold until their observers have been told is waited for, too.
     fn room_for_key(&self, bytes: u64, key: KeyId) -> Result<Permit> {
         loop {
-            match self.take_room(bytes, "the key", Status::QueueFull, key) {
+            match self.take_room(bytes, key, || self.host.take_leaving(bytes, "the key", Status::QueueFull)) {
                 Err(error) if error.status() == Status::QueueFull && self.wait_completed() => {}
                 result => return result,
             }

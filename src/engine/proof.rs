@@ -105,12 +105,15 @@ impl Engine<Groth16> {
         point_bytes: u64,
         read: impl FnOnce() -> Result<(ProvingKey, Option<Reload>)> + Send,
     ) -> Result<Arc<LoadedKey>> {
-        let permit = self.take_host(point_bytes, "the key", Status::NoMemory)?;
+        let mut permit = self.take_host(point_bytes, "the key", Status::NoMemory)?;
         let (key, reload) = self.install(read)?;
         let domain_bytes = DOMAIN_ELEMENT_BYTES << key.log_domain;
         let domain_permit = self.take_host(domain_bytes, "the key's domain", Status::NoMemory)?;
         let domain = self.install(|| Domain::new(key.log_domain, key.root_generator))?;
         let has_file = reload.is_some();
+        if has_file {
+            permit.let_leave();
+        }
         let loaded = Arc::new(LoadedKey {
             id: self.shared.stages.next_key.fetch_add(1, Ordering::Relaxed) + 1,
             shape: key.without_points(),

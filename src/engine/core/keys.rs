@@ -181,19 +181,17 @@ impl Core {
         Some(*id)
     }
 
-    /// Whether every key that a live job needs, and `id`, can still come when `used` bytes of host memory are taken, of
-    /// which those of keys in memory that have a file leave sooner or later. Else `busy`, with the numbers. A `limit` of 0 is
+    /// Whether every key that a live job needs, and `id`, can still come when `staying` bytes of host memory are taken
+    /// beside those of keys that have a file, which leave sooner or later. Else `busy`, with the numbers. A `limit` of 0 is
     /// none.
-    pub fn check_room(&self, used: u64, limit: u64, id: KeyId, busy: Status) -> Result<()> {
-        let in_memory = self.keys.values().filter(|key| key.has_file && key.place == Place::Memory);
-        let fixed = used.saturating_sub(in_memory.map(|key| key.bytes).sum());
+    pub fn check_room(&self, staying: u64, limit: u64, id: KeyId, busy: Status) -> Result<()> {
         let wanted = self.keys.iter().filter(|(other, key)| key.has_file && (key.wanted > 0 || **other == id));
         let most = wanted.map(|(_, key)| key.bytes).max().unwrap_or(0);
-        if limit == 0 || fixed.saturating_add(most) <= limit {
+        if limit == 0 || staying.saturating_add(most) <= limit {
             return Ok(());
         }
         let message =
-            format!("{fixed} bytes of host memory would stay in use, and {most} of {limit} must be left for a key");
+            format!("{staying} bytes of host memory would stay in use, and {most} of {limit} must be left for a key");
         Err(Error::new(busy, message))
     }
 

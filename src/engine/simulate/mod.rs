@@ -367,7 +367,7 @@ impl<'a> Simulation<'a> {
     /// Loads all keys, as far as there is room; the others are on disk.
     fn load_keys(&mut self) -> Result<()> {
         for key in &self.script.keys {
-            let permit = self.take_room(key.bytes, 0)?;
+            let permit = self.take_room(key.bytes, 0, key.has_file)?;
             self.keys.insert(key.id, permit);
             self.step(Event::KeyLoaded { key: key.id, bytes: key.bytes, has_file: key.has_file })?;
         }
@@ -380,14 +380,15 @@ impl<'a> Simulation<'a> {
         if self.host.can_never(bytes + own) {
             return Err(Error::new(Status::NoMemory, "the job does not fit beside its key"));
         }
-        let permit = self.take_room(bytes, key)?;
-        self.core.check_room(self.host.used(), self.host.limit(), key, Status::QueueFull)?;
+        let permit = self.take_room(bytes, key, false)?;
+        self.core.check_room(self.host.staying(), self.host.limit(), key, Status::QueueFull)?;
         Ok(permit)
     }
 
-    fn take_room(&mut self, bytes: u64, key: KeyId) -> Result<Permit> {
+    fn take_room(&mut self, bytes: u64, key: KeyId, leaves: bool) -> Result<Permit> {
+        let take = if leaves { Budget::take_leaving } else { Budget::take };
         loop {
-            match self.host.take(bytes, "the script", Status::QueueFull) {
+            match take(&self.host, bytes, "the script", Status::QueueFull) {
                 Err(error) if error.status() == Status::QueueFull => match self.core.drop_oldest_key(key) {
                     Some(old) => drop(self.keys.remove(&old)),
                     None => return Err(error),
@@ -405,7 +406,7 @@ impl<'a> Simulation<'a> {
         let result = if scripted.failing_reads.contains(&read) {
             Err(Error::new(Status::Io, "the script lets this read fail"))
         } else {
-            self.take_room(scripted.bytes, key).map(|permit| drop(self.keys.insert(key, permit)))
+            self.take_room(scripted.bytes, key, true).map(|permit| drop(self.keys.insert(key, permit)))
         };
         Event::KeyFetched { key, result }
     }

@@ -154,6 +154,15 @@ fn memory_is_a_budget() {
     assert_eq!((budget.used(), seven.bytes(), three.bytes()), (10, 7, 3));
     drop((seven, three));
     assert_eq!(budget.used(), 0);
+    let mut two = budget.take(2, "a", Status::QueueFull).unwrap();
+    let five = budget.take_leaving(5, "a", Status::QueueFull).unwrap();
+    assert_eq!((budget.used(), budget.staying()), (7, 2));
+    two.let_leave();
+    assert_eq!((budget.used(), budget.staying()), (7, 0));
+    drop((two, five));
+    let one = budget.take(1, "a", Status::QueueFull).unwrap();
+    assert_eq!((budget.used(), budget.staying()), (1, 1));
+    drop(one);
     let unlimited = Budget::new("test", 0);
     let most = unlimited.take(u64::MAX, "a", Status::QueueFull).unwrap();
     assert_eq!(unlimited.take(1, "b", Status::QueueFull).unwrap_err().status(), Status::QueueFull);
@@ -215,6 +224,37 @@ fn keys_that_do_not_fit_together_leave_memory_and_are_read_again() {
     let error = engine.load_key(8 << 20, || Ok((case.key.clone(), None))).unwrap_err();
     assert_eq!(error.status(), Status::NoMemory, "{error}");
     assert_eq!(prove_with(&engine, &case, &held, true).unwrap(), proof);
+}
+
+#[test]
+fn a_key_that_is_being_read_refuses_no_job() {
+    let case = case(30, 2);
+    let config = Config { cpu_threads: 2, host_bytes_limit: 14 << 20, ..Config::default() };
+    let engine = Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ())).unwrap();
+    // The first key is read until the test lets it end, with its memory taken.
+    let (begun, begins) = std::sync::mpsc::channel();
+    let (go, gate) = std::sync::mpsc::channel();
+    let (again, gate) = (case.key.clone(), std::sync::Mutex::new(gate));
+    let slow: Reload = Box::new(move |_: &Stop| {
+        begun.send(()).unwrap();
+        gate.lock().unwrap().recv().unwrap();
+        Ok(again.clone())
+    });
+    let first = engine.load_key(8 << 20, || Ok((case.key.clone(), Some(slow)))).unwrap();
+    let (reads, broken) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
+    let second = from_file(&engine, &case.key, &reads, &broken);
+    let start = |key: &Arc<LoadedKey>| {
+        let job = engine.create(input(&case, key, true).unwrap(), None);
+        engine.submit(&job, 0).map(|()| job)
+    };
+    let waiting = start(&first).unwrap();
+    begins.recv_timeout(Duration::from_secs(60)).unwrap();
+    let others: Vec<_> = [&first, &second].map(start).into_iter().collect::<crate::error::Result<_>>().unwrap();
+    go.send(()).unwrap();
+    for job in others.iter().chain([&waiting]) {
+        assert!(job.wait(Some(Instant::now() + Duration::from_secs(60))), "stuck");
+        job.result().unwrap().unwrap();
+    }
 }
 
 #[test]
