@@ -60,18 +60,18 @@ struct alignas(16) Element {
         return out;
     }
     /// `a` must be reduced; `b` may be any number below R.
-    G16_FN friend Element operator*(const Element& a, const Element& b) {
+    G16_PRODUCT friend Element operator*(const Element& a, const Element& b) {
         Element out = multiply_unreduced(a, b);
         Math::reduce_once(out.word, out.word);
         return out;
     }
     /// The same, below twice the modulus.
-    G16_FN static Element multiply_unreduced(const Element& a, const Element& b) {
+    G16_PRODUCT static Element multiply_unreduced(const Element& a, const Element& b) {
         Element out;
         Math::multiply_unreduced(out.word, a.word, b.word);
         return out;
     }
-    G16_FN Element square() const {
+    G16_PRODUCT Element square() const {
         uint32_t wide[2 * n];
         Math::square_wide(wide, word);
         Element out;

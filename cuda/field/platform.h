@@ -4,6 +4,16 @@
 
 #include <stdint.h>
 
+// A product or a squaring: inlined in kernels. Elsewhere, and where a source asks for it because it holds many of them, it
+// is called, or compilers would take minutes.
+#if !defined(__CUDACC__)
+#define G16_PRODUCT inline __attribute__((noinline))
+#elif defined(G16_CALL_PRODUCTS)
+#define G16_PRODUCT __host__ __device__ __noinline__
+#else
+#define G16_PRODUCT __host__ __device__ __forceinline__
+#endif
+
 #ifdef __CUDACC__
 // A function of field and curve code: for device and host, always inlined.
 #define G16_FN __host__ __device__ __forceinline__
