@@ -45,9 +45,6 @@ struct Chain {
 G16_FN uint32_t mul_lo(uint32_t a, uint32_t b) {
     return a * b;
 }
-G16_FN uint32_t mul_hi(uint32_t a, uint32_t b) {
-    return __umulhi(a, b);
-}
 
 #else
 
@@ -86,11 +83,15 @@ struct Chain {
 G16_FN uint32_t mul_lo(uint32_t a, uint32_t b) {
     return Chain::low(a, b);
 }
-G16_FN uint32_t mul_hi(uint32_t a, uint32_t b) {
-    return Chain::high(a, b);
-}
-
 #endif
+
+/// low, high = a b. One multiplication of 64 bits, so that ptxas keeps both words in a pair of registers, as it must for
+/// the IMAD.WIDE that accumulate there.
+G16_FN void mul_wide(uint32_t& low, uint32_t& high, uint32_t a, uint32_t b) {
+    uint64_t product = (uint64_t)a * b;
+    low = (uint32_t)product;
+    high = (uint32_t)(product >> 32);
+}
 
 }  // namespace g16
 

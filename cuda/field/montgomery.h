@@ -85,10 +85,7 @@ struct Montgomery {
     /// acc[0..n) = a[0], a[2], ... times b, without carries.
     G16_FN static void row_first(uint32_t* acc, const uint32_t* a, uint32_t b) {
         G16_UNROLL
-        for (int j = 0; j < n; j += 2) {
-            acc[j] = mul_lo(a[j], b);
-            acc[j + 1] = mul_hi(a[j], b);
-        }
+        for (int j = 0; j < n; j += 2) mul_wide(acc[j], acc[j + 1], a[j], b);
     }
 
     /// Whether the modulus is 1 - 2^32 modulo 2^64, as r is: then two of its words cost no products.

@@ -23,8 +23,11 @@ enum G16Domain {
 
 /// log2 of the entries of the table `small`, and so of the rows of the largest tile.
 #define G16_SMALL_LOG 9
-/// Threads of a pass's block, at most.
-#define G16_PASS_THREADS 256
+/// Threads of a pass's block, at most, and blocks that a multiprocessor must be able to hold at once: the register budget.
+#ifndef G16_PASS_THREADS
+#define G16_PASS_THREADS 128
+#define G16_PASS_BLOCKS 4
+#endif
 
 extern "C" {
 

@@ -261,7 +261,7 @@ G16_DEVICE void twist_tile(const Tile& tile, const Place& place, const Twists& t
 
 }  // namespace
 
-G16_KERNEL(G16_PASS_THREADS, 2)
+G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_inverse_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low, const Fr* small, const Fr* coarse,
                  uint32_t coarse_log, const Fr* fine, uint32_t fine_order) {
     G16_SHARED(shared);
@@ -276,7 +276,7 @@ g16_inverse_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low
     store_tile(tile, place, data);
 }
 
-G16_KERNEL(G16_PASS_THREADS, 2)
+G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_forward_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low, const Fr* small, const Fr* coarse,
                  uint32_t coarse_log, const Fr* fine, uint32_t fine_order) {
     G16_SHARED(shared);
@@ -291,7 +291,7 @@ g16_forward_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low
     store_tile(tile, place, data);
 }
 
-G16_KERNEL(G16_PASS_THREADS, 2)
+G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_contiguous_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t mode, const Fr* small,
                     const Fr* shift_low, const Fr* shift_high) {
     G16_SHARED(shared);

@@ -68,7 +68,7 @@ std::vector<Fr> elements(const uint32_t* words, size_t count) {
     return out;
 }
 
-const Tuning kTunings[] = {{9, 10, 18}, {9, 11, 18}, {5, 6, 4}, {6, 10, 8}, {7, 8, 6}};
+const Tuning kTunings[] = {{9, 10, 18}, {9, 9, 18}, {5, 6, 4}, {6, 10, 8}, {7, 8, 6}};
 
 }  // namespace
 

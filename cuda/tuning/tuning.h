@@ -9,7 +9,7 @@ namespace g16 {
 struct Tuning {
     /// log2 of the rows of a tile, at most: 5 to 9.
     uint32_t rows_log;
-    /// log2 of the elements of a tile, at least 3; a block has an eighth as many threads, at most 256. A tile takes 36
+    /// log2 of the elements of a tile, 3 to 10; a block has an eighth as many threads. A tile takes 36
     /// bytes of shared memory an element.
     uint32_t tile_log;
     /// log2 of the entries of the table of roots.
