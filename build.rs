@@ -1,12 +1,105 @@
-//! Link arguments of the shared library.
+//! Link arguments of the shared library and, with the feature `cuda`, the loader and the kernels.
+
+use std::env;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let target_os = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    let target_os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     if target_os == "linux" {
         // The number is GROTH16_ABI_MAJOR. nodelete: worker threads and thread-local destructors of the library may
         // outlive a dlclose.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libgroth16.so.1");
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    }
+    #[cfg(feature = "cuda")]
+    cuda::build();
+}
+
+/// What the feature `cuda` adds. Of the environment it reads
+///
+/// - `GROTH16_NVCC`, the compiler; else `nvcc`, or what `make cuda-toolkit` fetched;
+/// - `GROTH16_CUDA_ARCHS`, the architectures that get machine code, such as "90"; the default is "80 90 100 120" (86 and 89
+///   run the code for 80), and each build has PTX of the oldest for those to come.
+#[cfg(feature = "cuda")]
+mod cuda {
+    use std::env;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    const ARCHITECTURES: &str = "80 90 100 120";
+    const PTX: &str = "80";
+
+    pub fn build() {
+        let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+        println!("cargo:rerun-if-changed=cuda");
+        println!("cargo:rerun-if-env-changed=GROTH16_NVCC");
+        println!("cargo:rerun-if-env-changed=GROTH16_CUDA_ARCHS");
+        let mut loader = cc::Build::new();
+        loader.file("cuda/loader/loader.c").std("c11").flag_if_supported("-fvisibility=hidden");
+        loader.compile("groth16_cuda_loader");
+        stub(&loader.get_compiler(), &out);
+        kernels(&out.join("kernels.fatbin"));
+    }
+
+    /// cuda-driver-sys asks for -lcuda. Where no driver is, the linker finds this empty library; nothing of it is used, so
+    /// it, or the driver's, is not among those that the result needs.
+    fn stub(compiler: &cc::Tool, out: &Path) {
+        let folder = out.join("stub");
+        let source = folder.join("empty.c");
+        let made = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&source, "typedef int empty;\n"));
+        made.unwrap_or_else(|error| fail(&format!("{}: {error}", folder.display())));
+        let mut command = compiler.to_command();
+        command.args(["-shared", "-Wl,-soname,libcuda.so.1", "-o"]).arg(folder.join("libcuda.so")).arg(&source);
+        run(command);
+        println!("cargo:rustc-link-search=native={}", folder.display());
+    }
+
+    fn kernels(fatbin: &Path) {
+        let architectures = env::var("GROTH16_CUDA_ARCHS").unwrap_or_else(|_| ARCHITECTURES.to_owned());
+        let mut command = Command::new(nvcc());
+        for architecture in architectures.split_whitespace() {
+            command.arg("-gencode").arg(format!("arch=compute_{architecture},code=sm_{architecture}"));
+        }
+        command.arg("-gencode").arg(format!("arch=compute_{PTX},code=compute_{PTX}"));
+        command.args([
+            "-std=c++20",
+            "-O3",
+            "-Xfatbin",
+            "-compress-all",
+            "-fatbin",
+            "-x",
+            "cu",
+            "cuda/kernel/all.cuh",
+            "-o",
+        ]);
+        command.arg(fatbin);
+        run(command);
+    }
+
+    fn nvcc() -> PathBuf {
+        if let Some(path) = env::var_os("GROTH16_NVCC") {
+            return path.into();
+        }
+        let fetched = PathBuf::from("target/cuda/toolkit/nvidia/cu13/bin/nvcc");
+        if fetched.exists() { fetched } else { "nvcc".into() }
+    }
+
+    fn run(mut command: Command) {
+        let failed = match command.status() {
+            Ok(status) if status.success() => return,
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        fail(&format!("{command:?}: {failed}"));
+    }
+
+    /// A build script may end so: cargo shows the text.
+    fn fail(text: &str) -> ! {
+        println!(
+            "cargo:warning=the feature cuda needs nvcc of CUDA 13.0 or newer and a C compiler: `make cuda-toolkit`"
+        );
+        println!("cargo:warning={text}");
+        #[allow(clippy::exit)]
+        std::process::exit(1)
     }
 }

@@ -1,0 +1,214 @@
+//! A context of the library's own on a device, with streams and events. The host's contexts, the primary one too, are left
+//! alone, and after each call the calling thread has the context that it had before.
+
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use cuda_driver_sys::{CUcontext, CUevent, CUstream};
+
+use super::device::DeviceInfo;
+use super::driver::call;
+use crate::error::{Error, Result, Status};
+
+/// A thread that waits for the device sleeps.
+const SCHED_BLOCKING_SYNC: u32 = 4;
+/// The stream does not wait for the null stream.
+const STREAM_NON_BLOCKING: u32 = 1;
+/// A thread that waits for the event sleeps.
+const EVENT_BLOCKING_SYNC: u32 = 1;
+/// The flag alone that an event keeps no time.
+const EVENT_DISABLE_TIMING: u32 = 2;
+
+/// A context. What was made in it keeps it alive.
+#[derive(Debug)]
+pub struct Context {
+    raw: CUcontext,
+    info: DeviceInfo,
+}
+
+// SAFETY: the driver's contexts may be used from any thread; this is only its address.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+/// The calling thread's context is this one until the value is dropped.
+pub(super) struct Entered(());
+
+impl Context {
+    /// A new context. `Unsupported` where the device is too old, `DeviceMemory` where it has no memory left for one.
+    pub fn new(info: &DeviceInfo) -> Result<Arc<Self>> {
+        info.check()?;
+        let mut raw = null_mut();
+        // SAFETY: `raw` is writable, the handle is the driver's.
+        unsafe { call!(cuCtxCreate_v2(&raw mut raw, SCHED_BLOCKING_SYNC, info.handle)) }
+            .map_err(|error| error.at(format!("{} ({})", info.name, info.uuid)))?;
+        let context = Arc::new(Self { raw, info: info.clone() });
+        let mut own = null_mut();
+        // Creating made it current; the caller's own is to be so again.
+        // SAFETY: `own` is writable.
+        unsafe { call!(cuCtxPopCurrent_v2(&raw mut own)) }?;
+        Ok(context)
+    }
+
+    /// The device.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// Makes it the calling thread's.
+    pub(super) fn enter(&self) -> Result<Entered> {
+        // SAFETY: the context lives as long as `self`.
+        unsafe { call!(cuCtxPushCurrent_v2(self.raw)) }?;
+        Ok(Entered(()))
+    }
+
+    /// Waits for all that was started in it. An error that a kernel left comes up here, too.
+    pub fn synchronize(&self) -> Result<()> {
+        let _entered = self.enter()?;
+        // SAFETY: no arguments.
+        unsafe { call!(cuCtxSynchronize()) }
+    }
+
+    /// Whether an error made the context unusable, as one of a kernel that read where nothing is does: then every call in it
+    /// fails, and only a new one helps.
+    pub fn is_lost(&self) -> bool {
+        self.synchronize().is_err_and(|error| error.status() == Status::Device)
+    }
+
+    /// Bytes of the device's memory that are free, and in all.
+    pub fn memory(&self) -> Result<(u64, u64)> {
+        let _entered = self.enter()?;
+        let (mut free, mut total) = (0usize, 0usize);
+        // SAFETY: both are writable.
+        unsafe { call!(cuMemGetInfo_v2(&raw mut free, &raw mut total)) }?;
+        Ok((free as u64, total as u64))
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // Nothing that was made in it is left. A context that is lost is destroyed all the same; nobody is there for an error.
+        // SAFETY: it was created, and is destroyed once.
+        let _ = unsafe { call!(cuCtxDestroy_v2(self.raw)) };
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut raw = null_mut();
+        // SAFETY: `raw` is writable; the context was pushed by this thread (the type is not sent: it is used in one function).
+        let _ = unsafe { call!(cuCtxPopCurrent_v2(&raw mut raw)) };
+    }
+}
+
+/// Work in order.
+#[derive(Debug)]
+pub struct Stream {
+    pub(super) raw: CUstream,
+    pub(super) context: Arc<Context>,
+}
+
+// SAFETY: streams may be used from any thread; this is only an address.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    /// A stream that waits for no other.
+    pub fn new(context: &Arc<Context>) -> Result<Self> {
+        let _entered = context.enter()?;
+        let mut raw = null_mut();
+        // SAFETY: `raw` is writable.
+        unsafe { call!(cuStreamCreateWithPriority(&raw mut raw, STREAM_NON_BLOCKING, 0)) }?;
+        Ok(Self { raw, context: Arc::clone(context) })
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Waits for all that was put into it.
+    pub fn synchronize(&self) -> Result<()> {
+        let _entered = self.context.enter()?;
+        // SAFETY: the stream lives as long as `self`.
+        unsafe { call!(cuStreamSynchronize(self.raw)) }
+    }
+
+    /// What is put into it from now on waits for the event.
+    pub fn wait(&self, event: &Event) -> Result<()> {
+        let _entered = self.context.enter()?;
+        // SAFETY: both live.
+        unsafe { call!(cuStreamWaitEvent(self.raw, event.raw, 0)) }
+    }
+
+    /// An event behind what was put into it so far.
+    pub fn record(&self) -> Result<Event> {
+        let event = Event::new(&self.context)?;
+        let _entered = self.context.enter()?;
+        // SAFETY: both live.
+        unsafe { call!(cuEventRecord(event.raw, self.raw)) }?;
+        Ok(event)
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if let Ok(_entered) = self.context.enter() {
+            // Its work goes on; the driver frees it after that.
+            // SAFETY: it was created, and is destroyed once.
+            let _ = unsafe { call!(cuStreamDestroy_v2(self.raw)) };
+        }
+    }
+}
+
+/// A point in a stream, with its time.
+#[derive(Debug)]
+pub struct Event {
+    raw: CUevent,
+    context: Arc<Context>,
+}
+
+// SAFETY: events may be used from any thread; this is only an address.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+impl Event {
+    fn new(context: &Arc<Context>) -> Result<Self> {
+        const _: () = assert!(EVENT_BLOCKING_SYNC & EVENT_DISABLE_TIMING == 0);
+        let _entered = context.enter()?;
+        let mut raw = null_mut();
+        // SAFETY: `raw` is writable.
+        unsafe { call!(cuEventCreate(&raw mut raw, EVENT_BLOCKING_SYNC)) }?;
+        Ok(Self { raw, context: Arc::clone(context) })
+    }
+
+    /// Waits until the device is there.
+    pub fn synchronize(&self) -> Result<()> {
+        let _entered = self.context.enter()?;
+        // SAFETY: it lives.
+        unsafe { call!(cuEventSynchronize(self.raw)) }
+    }
+
+    /// Seconds on the device from `start` to this one; both must have been reached.
+    pub fn seconds_since(&self, start: &Self) -> Result<f64> {
+        if !Arc::ptr_eq(&self.context, &start.context) {
+            return Err(Error::internal("events of two contexts have no time between them"));
+        }
+        let _entered = self.context.enter()?;
+        let mut milliseconds = 0.0;
+        // SAFETY: both live, the number is writable.
+        unsafe { call!(cuEventElapsedTime(&raw mut milliseconds, start.raw, self.raw)) }?;
+        Ok(f64::from(milliseconds) / 1000.0)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Ok(_entered) = self.context.enter() {
+            // SAFETY: it was created, and is destroyed once.
+            let _ = unsafe { call!(cuEventDestroy_v2(self.raw)) };
+        }
+    }
+}

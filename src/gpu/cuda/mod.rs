@@ -1,0 +1,9 @@
+//! NVIDIA GPUs through the driver API. Every call of CUDA is in this folder; the kernels are in `cuda/`.
+
+pub mod context;
+pub mod device;
+mod driver;
+pub mod memory;
+pub mod module;
+pub mod plan;
+pub mod transforms;
