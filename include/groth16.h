@@ -545,8 +545,12 @@ size_t groth16_last_error(char *buf,
 /* How many GPUs the library can use; 0 without a GPU, a driver, or a build for them. */
 GROTH16_API GROTH16_CHECKED groth16_status groth16_device_count(size_t *count);
 
-/* One of the devices; index is below their count. */
-GROTH16_API GROTH16_CHECKED groth16_status groth16_device_get(size_t index, struct groth16_device_info *info);
+/* One of the devices; index is below their count. free_bytes takes a context on the device for a moment, some tenths of a
+ * second. */
+GROTH16_API
+GROTH16_CHECKED
+groth16_status groth16_device_get(size_t index,
+                                  struct groth16_device_info *info);
 
 /* Starts an engine. options may be NULL for all defaults. */
 GROTH16_API

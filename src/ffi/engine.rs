@@ -19,6 +19,7 @@ use crate::engine::config::Config;
 use crate::engine::proof::Groth16;
 use crate::engine::{DeviceNotice, Engine};
 use crate::error::{Error, Result, Status};
+use crate::gpu;
 use crate::gpu::host::Host;
 
 /// Devices, worker threads, queue.
@@ -313,11 +314,8 @@ fn configure(config: &mut Config, options: &groth16_engine_options) -> Result<()
 
     let backends = [GROTH16_BACKEND_AUTO, GROTH16_BACKEND_GPU, GROTH16_BACKEND_CPU];
     let backend = choose(options.backend, &backends, "backend")?;
-    if backend == GROTH16_BACKEND_GPU {
-        return Err(Error::new(Status::NoDevice, "backend GPU: this build has no GPU backend"));
-    }
-    if options.num_device_uuids > 0 {
-        return Err(Error::new(Status::NoDevice, "device_uuids: this build has no GPU backend"));
+    if backend == GROTH16_BACKEND_GPU || options.num_device_uuids > 0 {
+        return Err(no_gpu_backend());
     }
     let placements = [GROTH16_G2_AUTO, GROTH16_G2_CPU, GROTH16_G2_DEVICE];
     if choose(options.g2_placement, &placements, "g2_placement")? == GROTH16_G2_DEVICE {
@@ -338,6 +336,23 @@ fn configure(config: &mut Config, options: &groth16_engine_options) -> Result<()
         pick(options.jobs_per_device, config.jobs_per_device, Config::MAX_JOBS_PER_DEVICE, "jobs_per_device")?;
     config.max_queued_jobs = pick(options.max_queued_jobs, config.max_queued_jobs, usize::MAX, "max_queued_jobs")?;
     Ok(())
+}
+
+/// What stands against a GPU engine: no GPU, one that its driver or this build does not serve, or that this version's
+/// kernels make no whole proof yet.
+fn no_gpu_backend() -> Error {
+    if !cfg!(feature = "cuda") {
+        return Error::new(Status::NoDevice, "backend GPU: this library was built without CUDA");
+    }
+    let found = gpu::gpus().and_then(|gpus| {
+        gpus.iter().try_for_each(|gpu| gpu::probe(&gpu.uuid))?;
+        Ok(gpus.len())
+    });
+    match found {
+        Err(error) => error.at("backend GPU"),
+        Ok(0) => Error::new(Status::NoDevice, "backend GPU: there is none that this process is shown"),
+        Ok(_) => Error::new(Status::Unsupported, "backend GPU: this version has no MSM kernels yet"),
+    }
 }
 
 /// The caller's number, or the default for zero.

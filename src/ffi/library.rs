@@ -4,8 +4,9 @@ use std::ffi::{c_char, c_void};
 
 use super::guard;
 use super::memory;
-use super::sized::SizedStruct;
+use super::sized::{self, SizedStruct};
 use crate::error::Error;
+use crate::gpu;
 
 /// Of the ABI; the number in the SONAME.
 pub const GROTH16_ABI_MAJOR: u32 = 1;
@@ -140,6 +141,15 @@ unsafe impl SizedStruct for groth16_device_info {
     const NAME: &'static str = "groth16_device_info";
 }
 
+/// A text with its NUL, cut where it is too long.
+fn c_text<const N: usize>(text: &str) -> [c_char; N] {
+    let mut out = [0; N];
+    for (to, byte) in out[..N - 1].iter_mut().zip(text.bytes()) {
+        *to = byte as c_char;
+    }
+    out
+}
+
 /// How many GPUs the library can use; 0 without a GPU, a driver, or a build for them.
 ///
 /// # Safety
@@ -149,13 +159,15 @@ unsafe impl SizedStruct for groth16_device_info {
 pub unsafe extern "C" fn groth16_device_count(count: *mut usize) -> groth16_status {
     guard::status(|| {
         memory::check_out(count, "count")?;
+        let gpus = gpu::gpus()?;
         // SAFETY: checked.
-        unsafe { memory::set(count, 0) };
+        unsafe { memory::set(count, gpus.len()) };
         Ok(())
     })
 }
 
-/// One of the devices; index is below their count.
+/// One of the devices; index is below their count. free_bytes takes a context on the device for a moment, some tenths of a
+/// second.
 ///
 /// # Safety
 /// `info` points to `struct_size` writable bytes.
@@ -164,6 +176,21 @@ pub unsafe extern "C" fn groth16_device_count(count: *mut usize) -> groth16_stat
 pub unsafe extern "C" fn groth16_device_get(index: usize, info: *mut groth16_device_info) -> groth16_status {
     guard::status(|| {
         memory::check_out(info, <groth16_device_info as SizedStruct>::NAME)?;
-        Err(Error::invalid(format!("device index {index}: there are 0 devices")))
+        let gpus = gpu::gpus()?;
+        let Some(gpu) = gpus.get(index) else {
+            return Err(Error::invalid(format!("device index {index}: there are {} devices", gpus.len())));
+        };
+        let filled = groth16_device_info {
+            struct_size: size_of::<groth16_device_info>(),
+            name: c_text(&gpu.name),
+            uuid: c_text(&gpu.uuid),
+            pci_bus_id: c_text(&gpu.pci_bus_id),
+            memory_bytes: gpu.memory_bytes,
+            free_bytes: gpu::free_bytes(&gpu.uuid)?,
+            compute_major: gpu.compute.0,
+            compute_minor: gpu.compute.1,
+        };
+        // SAFETY: by this function's contract.
+        unsafe { sized::write(info, &filled) }
     })
 }

@@ -4,3 +4,61 @@
 pub mod cuda;
 pub mod host;
 pub mod ops;
+
+use crate::error::Result;
+
+/// What is known of a GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuInfo {
+    /// Such as "NVIDIA H200".
+    pub name: String,
+    /// Such as "GPU-8f6e5a0c-...": names it whatever the order.
+    pub uuid: String,
+    /// Such as "0000:4b:00.0".
+    pub pci_bus_id: String,
+    /// Bytes of memory in all.
+    pub memory_bytes: u64,
+    /// Compute capability, major and minor.
+    pub compute: (i32, i32),
+}
+
+/// The GPUs that this process is shown and that the kernels can run on; none without a driver, and in a build without the
+/// feature `cuda`. `Unsupported` where the driver is too old, `Device` where it fails.
+pub fn gpus() -> Result<Vec<GpuInfo>> {
+    #[cfg(feature = "cuda")]
+    {
+        let usable = cuda::device::devices()?.into_iter().filter(|device| device.check().is_ok());
+        Ok(usable.map(|device| device.info()).collect())
+    }
+    #[cfg(not(feature = "cuda"))]
+    Ok(Vec::new())
+}
+
+/// Bytes of a GPU's memory that are free now; it takes a context for a moment.
+pub fn free_bytes(uuid: &str) -> Result<u64> {
+    #[cfg(feature = "cuda")]
+    {
+        let device = cuda::device::devices()?.into_iter().find(|device| device.uuid == uuid);
+        let device = device.ok_or_else(|| no_such_gpu(uuid))?;
+        Ok(cuda::context::Context::new(&device)?.memory()?.0)
+    }
+    #[cfg(not(feature = "cuda"))]
+    Err(no_such_gpu(uuid))
+}
+
+/// Whether the kernels load on a GPU: `Unsupported`, with its name, where its driver or architecture is not served.
+pub fn probe(uuid: &str) -> Result<()> {
+    #[cfg(feature = "cuda")]
+    {
+        let device = cuda::device::devices()?.into_iter().find(|device| device.uuid == uuid);
+        let device = device.ok_or_else(|| no_such_gpu(uuid))?;
+        cuda::module::Module::new(&cuda::context::Context::new(&device)?).map(drop)
+    }
+    #[cfg(not(feature = "cuda"))]
+    Err(no_such_gpu(uuid))
+}
+
+fn no_such_gpu(uuid: &str) -> crate::error::Error {
+    let build = if cfg!(feature = "cuda") { "" } else { " (this library was built without CUDA)" };
+    crate::error::Error::new(crate::error::Status::NoDevice, format!("no GPU {uuid:?}{build}"))
+}

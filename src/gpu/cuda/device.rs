@@ -6,6 +6,7 @@ use cuda_driver_sys::{CUdevice, CUdevice_attribute, CUuuid};
 
 use super::driver::call;
 use crate::error::{Error, Result, Status};
+use crate::gpu::GpuInfo;
 
 /// The oldest driver whose PTX compiler and API fit this library's kernels: that of CUDA 13.0.
 pub const MIN_DRIVER: i32 = 13000;
@@ -91,6 +92,17 @@ impl DeviceInfo {
             ),
             multiprocessors: attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         })
+    }
+
+    /// What others may know of it.
+    pub fn info(&self) -> GpuInfo {
+        GpuInfo {
+            name: self.name.clone(),
+            uuid: self.uuid.clone(),
+            pci_bus_id: self.pci_bus_id.clone(),
+            memory_bytes: self.memory_bytes,
+            compute: self.compute,
+        }
     }
 
     /// `Unsupported`, with the name, unless the kernels can run on it.
