@@ -6,7 +6,8 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
-.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header release-abi clean
+.PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header release-abi clean \
+  cuda-toolkit gpu-pack gpu-test
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -16,6 +17,11 @@ LIBDIR ?= lib
 SPENDS ?= 8
 OUTPUTS ?= 8
 SEED ?= 1
+
+# CUDA: yes, no, or auto: with an nvcc of CUDA 13 or newer (in the PATH, at CUDA_HOME, or fetched by `make cuda-toolkit`) the
+# library serves GPUs. CUDA_ARCHS: machine code for these; fewer build faster.
+CUDA ?= auto
+CUDA_ARCHS ?= 80 90 100 120
 
 CARGO ?= cargo
 PKG_CONFIG ?= pkg-config
@@ -37,7 +43,13 @@ library: ## Build the libraries, the command and its man pages (the default)
 	@if ! command -v $(CARGO) >/dev/null && [ -e target/static/libgroth16.a ]; then \
 	  echo "$(CARGO) is not here: taking what is built"; exit 0; \
 	fi; \
-	set -x; $(CARGO) build --release --locked --features cli; { set +x; } 2>/dev/null; \
+	features=cli; nvcc=no; \
+	if [ "$(CUDA)" != no ]; then nvcc=$$(cuda/toolkit.sh --find target/cuda/toolkit || echo no); fi; \
+	if [ "$$nvcc" != no ]; then features=cli,cuda; export GROTH16_NVCC="$$nvcc" GROTH16_CUDA_ARCHS="$(CUDA_ARCHS)"; \
+	elif [ "$(CUDA)" = yes ]; then echo "no nvcc of CUDA 13 or newer: \`make cuda-toolkit\` fetches one" >&2; exit 1; fi; \
+	set -x; $(CARGO) build --release --locked --features $$features; { set +x; } 2>/dev/null; \
+	if [ "$$nvcc" != no ]; then echo "built for CPUs and GPUs (machine code for $(CUDA_ARCHS))"; \
+	else echo "built for CPUs alone: no CUDA (nvcc) is here, or CUDA=no"; fi; \
 	mkdir -p target/static; \
 	echo | $${RUSTC:-rustc} --crate-type staticlib --crate-name empty -o target/static/empty.a --print native-static-libs - 2>&1 | \
 	  sed -n 's/^note: native-static-libs: //p' > target/static/native-libs; \
@@ -128,6 +140,24 @@ bench-pipeline: library fixtures ## Compare the split pipeline with a monolithic
 	  --key target/fixtures/output.params --circuit target/fixtures/output.r1cs --witness target/fixtures/output-0.wtns \
 	  --svg target/pipeline-cpu.svg --trace target/pipeline-cpu.json
 	@echo "pictures: target/pipeline-scripted.svg target/pipeline-cpu.svg"
+
+cuda-toolkit: ## Fetch nvcc (about 300 MB from PyPI) into target/cuda/toolkit, if none is installed
+	@cuda/toolkit.sh target/cuda/toolkit
+
+GPU_PACK = target/gpu-pack
+gpu-pack: ## Make a folder that tests and measures where there is a GPU and its driver, and nothing else
+	@nvcc=$$(cuda/toolkit.sh --find target/cuda/toolkit) || { echo "no nvcc: \`make cuda-toolkit\` fetches one" >&2; exit 1; }; \
+	$(MAKE) --no-print-directory -C cuda pack NVCC="$$nvcc" ARCHS="$(CUDA_ARCHS)"; \
+	GROTH16_NVCC="$$nvcc" GROTH16_CUDA_ARCHS="$(CUDA_ARCHS)" \
+	  $(CARGO) build --release --locked --features cli,cuda --example gpu-test; \
+	rm -rf $(GPU_PACK); mkdir -p $(GPU_PACK)/kernels; \
+	cp -r target/cuda/pack/. $(GPU_PACK)/kernels/; \
+	$(STRIP) -o $(GPU_PACK)/gpu-test target/release/examples/gpu-test; \
+	cp ffi-tests/gpu/run.sh $(GPU_PACK)/; \
+	du -sh $(GPU_PACK)
+
+gpu-test: gpu-pack ## Test the kernels and the library on a GPU of this machine
+	$(GPU_PACK)/run.sh
 
 header: ## Generate include/groth16.h from src/ffi
 	$(CARGO) run --release --locked -p ffi-tests --features libgroth16/cli --bin make-header

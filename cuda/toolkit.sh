@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
-# toolkit.sh DIR: prints the path of an nvcc of CUDA 13.0 or newer. One that is installed is taken; else PyPI's wheels of 13.0
-# are put into DIR (about 300 MB), which is left alone where it is complete. Needs python3 with pip, and a host compiler later.
+# toolkit.sh [--find] DIR: prints the path of an nvcc of CUDA 13.0 or newer. One that is installed is taken; else PyPI's wheels
+# of 13.0 are put into DIR (about 300 MB), which is left alone where it is complete; with --find nothing is fetched, and
+# nothing printed where none is. Needs python3 with pip, and a host compiler later.
 set -euo pipefail
 
-directory=${1:?usage: toolkit.sh DIRECTORY}
+find=no
+if [ "${1:-}" = --find ]; then
+  find=yes
+  shift
+fi
+directory=${1:?usage: toolkit.sh [--find] DIRECTORY}
 
 release() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p'; }
 
@@ -15,8 +21,10 @@ for found in "${NVCC:-}" "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/c
   fi
 done
 
+case $directory in /*) ;; *) directory=$PWD/$directory ;; esac
 root=$directory/nvidia/cu13
 if [ ! -e "$root/complete" ]; then
+  [ $find = no ] || exit 1
   mkdir -p "$directory"
   # Their patch numbers differ, so each is pinned to the minor release alone.
   python3 -m pip install --quiet --upgrade --no-deps --disable-pip-version-check --root-user-action=ignore \
