@@ -346,3 +346,62 @@ impl Transforms {
         (columns, Shape { blocks: 1 << (self.log_size - tile_log), threads: tile / 8, shared_bytes })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+
+    use std::fmt::Write;
+    use std::process::Command;
+
+    use super::*;
+
+    /// The same text as cuda/tests/plan_dump.cc prints.
+    fn text(transforms: &Transforms) -> String {
+        let mut out = format!("tables of {}\n", transforms.table_elements());
+        let plans = [
+            ("tables", transforms.tables()),
+            ("quotient", transforms.quotient(false)),
+            ("compared", transforms.quotient(true)),
+            ("inverse", transforms.inverse(Buffer::A)),
+            ("forward", transforms.forward(Buffer::C)),
+        ];
+        for (what, plan) in plans {
+            writeln!(out, "{what}").unwrap();
+            for Launch { kernel, shape, arguments } in plan {
+                let Shape { blocks, threads, shared_bytes } = shape;
+                write!(out, "{} {blocks} {threads} {shared_bytes}", kernel.symbol()).unwrap();
+                for argument in arguments {
+                    match argument {
+                        Slot::Number(number) => write!(out, " {number}").unwrap(),
+                        Slot::Null => out.push_str(" null"),
+                        Slot::Element(buffer, element) => write!(out, " {buffer:?}[{element}]").unwrap(),
+                    }
+                }
+                out.push('\n');
+            }
+        }
+        let tuning = Tuning::of((9, 0));
+        writeln!(out, "90: {} {} {}", tuning.rows_log, tuning.tile_log, tuning.coarse_log).unwrap();
+        out
+    }
+
+    #[test]
+    fn plans_are_those_of_the_kernels() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("plan_dump");
+        let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
+        let built = Command::new(compiler).args(["-std=c++20", "cuda/tests/plan_dump.cc", "-o"]).arg(&program).status();
+        assert!(built.unwrap().success());
+        let own = Tuning::of((9, 0));
+        let small = Tuning { rows_log: 5, tile_log: 4, coarse_log: 6 };
+        for tuning in [own, small] {
+            for log_size in 0..=28 {
+                let numbers = [log_size, 7, 5, tuning.rows_log, tuning.tile_log, tuning.coarse_log];
+                let output = Command::new(&program).args(numbers.map(|number| number.to_string())).output().unwrap();
+                let transforms = Transforms::new(log_size, 7, 5, tuning);
+                assert_eq!(text(&transforms), String::from_utf8(output.stdout).unwrap(), "2^{log_size}");
+            }
+        }
+    }
+}
