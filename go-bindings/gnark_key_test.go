@@ -119,7 +119,7 @@ func TestGnarkVerifyingKeyErrors(t *testing.T) {
 		"both":        {groth16.KeyOptions{VerifyingKeyPath: "testdata/cubic.vk", VerifyingKey: vk}, groth16.ErrInvalid},
 		"zero":        {groth16.KeyOptions{VerifyingKeyPath: "a\x00b"}, groth16.ErrInvalid},
 		"nowhere":     {groth16.KeyOptions{VerifyingKeyPath: "/nowhere/vk"}, groth16.ErrIO},
-		"empty":       {groth16.KeyOptions{VerifyingKeyPath: os.DevNull}, groth16.ErrFormat},
+		"no file":     {groth16.KeyOptions{VerifyingKeyPath: os.DevNull}, groth16.ErrIO},
 		"cut":         {groth16.KeyOptions{VerifyingKey: vk[:len(vk)-1]}, groth16.ErrFormat},
 		"longer":      {groth16.KeyOptions{VerifyingKey: append(vk[:len(vk):len(vk)], 0)}, groth16.ErrFormat},
 		"a pk":        {groth16.KeyOptions{VerifyingKeyPath: "testdata/cubic.pk"}, groth16.ErrFormat},

@@ -109,7 +109,11 @@ func asR1CS(op string, r1cs constraint.ConstraintSystem) (*cs.R1CS, error) {
 	if !ok {
 		return nil, unsupported(op, "constraint system is a %T, wanted an R1CS over BLS12-381", r1cs)
 	}
-	if system.Type != constraint.SystemR1CS {
+	switch system.Type { // one type of Go's holds all three
+	case constraint.SystemR1CS:
+	case constraint.SystemSparseR1CS:
+		return nil, unsupported(op, "constraint system is a sparse one, for PLONK, wanted an R1CS")
+	default:
 		return nil, invalid(op, "constraint system is empty: nothing was compiled or read into it")
 	}
 	switch commitments := system.CommitmentInfo.(type) {

@@ -96,13 +96,13 @@ func (k *Key) Start(ctx context.Context, r1cs constraint.ConstraintSystem, fullW
 
 // check refuses a circuit of another shape than the key's.
 func (k *Key) check(op string, r1cs *cs.R1CS) error {
-	public, private, internal := r1cs.GetNbVariables()
+	internal, secret, public := r1cs.GetNbVariables()
 	rows := uint64(r1cs.GetNbConstraints())
 	domain := uint64(1)
 	if rows > 1 {
 		domain = 1 << bits.Len64(rows-1)
 	}
-	aux := private + internal
+	aux := secret + internal
 	if k.info.NumInputs != uint64(public) || k.info.NumAux != uint64(aux) || k.info.DomainSize != domain {
 		return invalid(op, "proving key of another circuit: %d public and %d private wires, domain of %d; "+
 			"the constraint system has %d, %d and %d", k.info.NumInputs, k.info.NumAux, k.info.DomainSize,

@@ -206,7 +206,7 @@ func main() {
 			exponent, err := strconv.Atoi(text)
 			fail(err)
 			if exponent < 10 || exponent > 26 {
-				fail(fmt.Errorf("2^%d constraints, wanted 2^10 to 2^26", log))
+				fail(fmt.Errorf("2^%d constraints, wanted 2^10 to 2^26", exponent))
 			}
 			newStatement(kind, exponent).measure(prover, *rounds, *threads)
 		}
