@@ -28,6 +28,9 @@ type circuit struct {
 
 const numBits = 8
 
+// small is the size of the circuits of tests for which size does not matter.
+const small = 1 << 8
+
 // smallest is how many constraints a circuit has at least.
 func smallest(public int) int { return 2 + public + numBits }
 
@@ -193,7 +196,7 @@ func sharedFixture(t testing.TB, constraints, public int) *fixture {
 
 // The circuit must have what the tests of it are for.
 func TestVariablesOfOneMatrix(t *testing.T) {
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	system := f.r1cs.(*cs.R1CS)
 	matrices := make([]string, len(f.gnarkPK().InfinityA))
 	for _, row := range system.GetR1Cs() {

@@ -56,7 +56,7 @@ func TestCommitmentsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	full, _ := witnesses(t, &committed{X: 9, Y: 3})
-	plain := sharedFixture(t, 1<<10, 50)
+	plain := sharedFixture(t, small, 50)
 	_, err = p.LoadKey(context.Background(), pk, vk)
 	wantStatus(t, lib.ErrUnsupported, err)
 	wantStatus(t, lib.ErrUnsupported, BindVerifyingKey(pk, vk))
@@ -86,7 +86,7 @@ func TestCommitmentsAreRefused(t *testing.T) {
 
 func TestOtherSystemsAreRefused(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	key := loadKey(t, p, f)
 	bn254, err := frontend.Compile(ecc.BN254.ScalarField(), r1cs.NewBuilder, &chain{constraints: 4})
 	if err != nil {
@@ -129,7 +129,7 @@ func TestOtherSystemsAreRefused(t *testing.T) {
 
 func TestWitnessErrors(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	key := loadKey(t, p, f)
 	prove := func(full witness.Witness, opts ...backend.ProverOption) error {
 		_, err := key.Prove(context.Background(), f.r1cs, full, opts...)
@@ -165,12 +165,12 @@ func TestWitnessErrors(t *testing.T) {
 
 func TestWrongKeys(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	f := sharedFixture(t, 1<<10, 50)
-	other := newFixture(t, 1<<10, 50) // of the same shape
+	f := sharedFixture(t, small, 50)
+	other := newFixture(t, small, 50) // of the same shape
 	for _, shape := range []*fixture{
-		newFixture(t, 1<<10, 49),                                     // public inputs
-		newFixture(t, 1<<11, 50),                                     // domain
-		newFixture(t, 1<<10-1, 50),                                   // wires
+		newFixture(t, small, 49),                                     // public inputs
+		newFixture(t, 2*small, 50),                                   // domain
+		newFixture(t, small-1, 50),                                   // wires
 		setUp(t, &privateChain{constraints: 4}, &privateChain{X: 2}), // everything
 	} {
 		_, err := p.Prove(context.Background(), f.r1cs, shape.pk, f.full)
@@ -187,7 +187,7 @@ func TestWrongKeys(t *testing.T) {
 	}
 
 	// The same shape, another circuit: the self-check finds it.
-	definition := define(1<<10, 50)
+	definition := define(small, 50)
 	swapped := *definition
 	swapped.constraints--
 	differs := setUp(t, &oneMore{circuit: swapped}, &oneMore{circuit: *assign(50, 0x5a3)})
@@ -210,7 +210,7 @@ func (c *oneMore) Define(api frontend.API) error {
 }
 
 func TestNothingPanicsOnZeroValues(t *testing.T) {
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	for _, p := range []*Prover{nil, {}} {
 		_, err := p.Prove(context.Background(), f.r1cs, f.pk, f.full)
 		wantStatus(t, lib.ErrInvalid, err)
@@ -251,7 +251,7 @@ func TestNothingPanicsOnZeroValues(t *testing.T) {
 }
 
 func TestClosedProver(t *testing.T) {
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	p := newProver(t, ProverOptions{})
 	key := loadKey(t, p, f)
 	if _, err := p.Prove(context.Background(), f.r1cs, f.pk, f.full); err != nil {

@@ -42,7 +42,7 @@ func writeKeys(t testing.TB, dir string, pk ProvingKey, vk VerifyingKey) [2]keyF
 // Every form of the two keys works with every other.
 func TestKeyFiles(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	files := writeKeys(t, t.TempDir(), f.pk, f.vk)
 	for i, vk := range []string{files[0].vk, files[1].vk, ""} {
 		for _, pk := range []string{files[0].pk, files[1].pk} {
@@ -70,10 +70,10 @@ func TestKeyFiles(t *testing.T) {
 
 func TestKeyFilesOfAnother(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	files := writeKeys(t, t.TempDir(), f.pk, f.vk)
 	for name, other := range map[string]*fixture{
-		"setup": newFixture(t, 1<<10, 50), "number of inputs": newFixture(t, 1<<10, 49),
+		"setup": newFixture(t, small, 50), "number of inputs": newFixture(t, small, 49),
 	} {
 		for i, others := range writeKeys(t, t.TempDir(), other.pk, other.vk) {
 			if _, err := p.LoadKeyFile(context.Background(), files[i].pk, others.vk); err == nil {
@@ -86,7 +86,7 @@ func TestKeyFilesOfAnother(t *testing.T) {
 // The same through the bindings alone, from bytes, with the form told by the library.
 func TestKeyBytes(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	files := writeKeys(t, t.TempDir(), f.pk, f.vk)
 	for _, file := range files {
 		pk, vk := mustRead(t, file.pk), mustRead(t, file.vk)
@@ -98,7 +98,7 @@ func TestKeyBytes(t *testing.T) {
 			}
 			info, err := key.Info()
 			if err != nil || info.Format != lib.FormatGnark || info.NumRowsAdded != 0 ||
-				info.NumInputs != uint64(f.r1cs.GetNbPublicVariables()) || info.DomainSize != 1<<10 {
+				info.NumInputs != uint64(f.r1cs.GetNbPublicVariables()) || info.DomainSize != small {
 				t.Errorf("%+v, %v", info, err)
 			}
 			key.Close()
@@ -109,7 +109,7 @@ func TestKeyBytes(t *testing.T) {
 // A job of a key without a verifying key must say that it does without the self-check.
 func TestSelfCheckNeedsVerifyingKey(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	file := writeKeys(t, t.TempDir(), f.pk, f.vk)[0]
 	key, err := p.Engine().LoadProvingKey(context.Background(), lib.KeyOptions{Path: file.pk})
 	if err != nil {
@@ -203,6 +203,7 @@ func edges(t *testing.T, pk *bls.ProvingKey, raw bool) []int {
 }
 
 func TestTruncatedKeys(t *testing.T) {
+	skipShort(t)
 	p := newProver(t, ProverOptions{})
 	f := newFixture(t, 33, 20)
 	files := writeKeys(t, t.TempDir(), f.pk, f.vk)
@@ -254,6 +255,7 @@ func TestTruncatedKeys(t *testing.T) {
 
 // No single flipped byte of a key's numbers and points may crash, and none may pass as the key that it was.
 func TestDamagedKeys(t *testing.T) {
+	skipShort(t)
 	p := newProver(t, ProverOptions{})
 	f := newFixture(t, 33, 20)
 	for i, file := range writeKeys(t, t.TempDir(), f.pk, f.vk) {

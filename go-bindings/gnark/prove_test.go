@@ -22,6 +22,14 @@ import (
 // long is set by `ffi-tests/gnark/run.sh --long`.
 var long = os.Getenv("GROTH16_GNARK_LONG") != ""
 
+// skipShort leaves out what takes long under the race detector and shares nothing between goroutines.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("with -short")
+	}
+}
+
 func newProver(t testing.TB, options ProverOptions) *Prover {
 	t.Helper()
 	options.EngineOptions.Backend = lib.BackendCPU
@@ -76,6 +84,7 @@ func (f *fixture) check(t *testing.T, p *Prover) {
 }
 
 func TestSizes(t *testing.T) {
+	skipShort(t)
 	p := newProver(t, ProverOptions{})
 	sizes := []int{10, 12}
 	if long {
@@ -83,9 +92,6 @@ func TestSizes(t *testing.T) {
 	}
 	for _, log := range sizes {
 		for _, public := range []int{0, 1, 50, 1000} {
-			if (log == 10 && public == 50) || (!long && log == 12 && public == 1) {
-				continue // the same shape is proved elsewhere
-			}
 			t.Run(fmt.Sprintf("2^%d, %d public", log, public), func(t *testing.T) {
 				newFixture(t, 1<<log, public).check(t, p)
 			})
@@ -94,6 +100,7 @@ func TestSizes(t *testing.T) {
 }
 
 func TestEdges(t *testing.T) {
+	skipShort(t)
 	p := newProver(t, ProverOptions{})
 	for _, n := range []int{1, 2, 3, 4, 5, 8, 9} {
 		t.Run(fmt.Sprintf("%d, private", n), func(t *testing.T) {
@@ -164,7 +171,7 @@ func TestOddShapes(t *testing.T) {
 
 // A proof is gnark's in all that its users see.
 func TestProofIsGnarks(t *testing.T) {
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	p := newProver(t, ProverOptions{})
 	key := loadKey(t, p, f)
 	proof, err := key.Prove(context.Background(), f.r1cs, f.full)
@@ -200,7 +207,7 @@ func TestProofIsGnarks(t *testing.T) {
 
 // What a wrong proof or input is told apart by.
 func TestVerifyRefuses(t *testing.T) {
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	p := newProver(t, ProverOptions{})
 	key := loadKey(t, p, f)
 	proof, err := key.Prove(context.Background(), f.r1cs, f.full)
@@ -261,7 +268,7 @@ func (c *hinted) Define(api frontend.API) error {
 
 // The split pipeline: many jobs in flight, each solved while others are proved.
 func TestStart(t *testing.T) {
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	p := newProver(t, ProverOptions{})
 	key := loadKey(t, p, f)
 	var jobs []*Job
@@ -293,7 +300,7 @@ func TestStart(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	f := sharedFixture(t, 1<<12, 1000)
+	f := sharedFixture(t, small, 50)
 	p := newProver(t, ProverOptions{})
 	key := loadKey(t, p, f)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -39,7 +39,7 @@ func (p *Prover) numKeys() int {
 func TestPackageProve(t *testing.T) {
 	SetDefault(newProver(t, ProverOptions{}))
 	defer SetDefault(nil)
-	f := newFixture(t, 1<<10, 3)
+	f := newFixture(t, small, 3)
 	for range 2 {
 		proof, err := Prove(f.r1cs, f.pk, f.full)
 		if err != nil {
@@ -79,7 +79,7 @@ func TestDefaultIsMadeOnce(t *testing.T) {
 
 func TestConcurrent(t *testing.T) {
 	p := newProver(t, ProverOptions{EngineOptions: lib.EngineOptions{MaxQueuedJobs: 3}}) // so that some wait
-	fixtures := []*fixture{newFixture(t, 1<<10, 1), newFixture(t, 1<<9, 0)}
+	fixtures := []*fixture{newFixture(t, small, 1), newFixture(t, small/2, 0)}
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Add(1)
@@ -106,7 +106,7 @@ func TestConcurrent(t *testing.T) {
 // Keys are read anew into one variable, and bound, while others prove with what it held.
 func TestKeyIsReadAnew(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	first, second := newFixture(t, 1<<10, 3), newFixture(t, 1<<10, 3)
+	first, second := newFixture(t, small, 3), newFixture(t, small, 3)
 	pk := new(bls.ProvingKey)
 	for i, f := range []*fixture{first, second, first} {
 		var encoded bytes.Buffer
@@ -162,7 +162,7 @@ func loadedBytes(t *testing.T, p *Prover, pk *bls.ProvingKey) uint64 {
 // A retired key lives until its last user has gone.
 func TestRetiredKeyStaysForItsUsers(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	first, second := newFixture(t, 1<<9, 3), newFixture(t, 1<<9, 3)
+	first, second := newFixture(t, small/2, 3), newFixture(t, small/2, 3)
 	pk := *first.gnarkPK()
 	used, err := p.cache.acquire(context.Background(), p, &pk)
 	if err != nil {
@@ -197,7 +197,7 @@ func TestCollectedKeyIsFreed(t *testing.T) {
 	runtime.GC()
 	before := used()
 	func() {
-		f := newFixture(t, 1<<10, 3)
+		f := newFixture(t, small, 3)
 		if _, err := p.Prove(context.Background(), f.r1cs, f.pk, f.full); err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +218,7 @@ var global bls.ProvingKey
 
 func TestGlobalKey(t *testing.T) {
 	p := newProver(t, ProverOptions{})
-	f := newFixture(t, 1<<9, 3)
+	f := newFixture(t, small/2, 3)
 	global = *f.gnarkPK()
 	if err := BindVerifyingKey(&global, f.vk); err != nil {
 		t.Fatal(err)
@@ -242,7 +242,7 @@ func TestUnboundIsLogged(t *testing.T) {
 	logger.Set(zerolog.New(&log).Level(zerolog.WarnLevel))
 	defer logger.Set(before)
 	p := newProver(t, ProverOptions{})
-	f := newFixture(t, 1<<9, 3)
+	f := newFixture(t, small/2, 3)
 	unbound := *f.gnarkPK()
 	for range 3 {
 		proof, err := p.Prove(context.Background(), f.r1cs, &unbound, f.full)
@@ -263,7 +263,7 @@ func TestUnboundIsLogged(t *testing.T) {
 func TestTempDirIsEmpty(t *testing.T) {
 	dir := t.TempDir()
 	p := newProver(t, ProverOptions{TempDir: dir})
-	f := newFixture(t, 1<<9, 3)
+	f := newFixture(t, small/2, 3)
 	loadKey(t, p, f)
 	broken := *f.gnarkPK()
 	broken.NbInfinityA++
@@ -315,7 +315,7 @@ func TestSecretsAreWiped(t *testing.T) {
 
 // What is lent is the memory itself, and it is wiped when a job has ended.
 func TestSolutionIsLent(t *testing.T) {
-	f := sharedFixture(t, 1<<10, 50)
+	f := sharedFixture(t, small, 50)
 	p := newProver(t, ProverOptions{})
 	key := loadKey(t, p, f)
 	system, err := asR1CS("test", f.r1cs)
