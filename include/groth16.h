@@ -434,6 +434,12 @@ typedef struct groth16_pk_options {
   const uint8_t *blake2b;
   groth16_progress_fn progress;
   void *progress_user;
+  /* for GROTH16_FORMAT_GNARK, whose files lack it: the verifying key that was made with this key, as gnark writes it, in a
+   * file, or ... */
+  const char *vk_path;
+  /* ... bytes. Without it no proof of this key can be verified: a job must ask to skip the self-check */
+  const void *vk_data;
+  size_t vk_data_len;
 } groth16_pk_options;
 
 /* What a key holds. */
@@ -450,7 +456,7 @@ typedef struct groth16_pk_info {
   /* GROTH16_FORMAT_... */
   int32_t format;
   /* 1 if a public input has no influence (its point in IC is infinity): any value of it verifies. Always 0 for
-   * GROTH16_FORMAT_BELLMAN, whose files are refused with such a point */
+   * GROTH16_FORMAT_BELLMAN, whose files are refused with such a point, and where no verifying key is known */
   int32_t unconstrained_inputs;
 } groth16_pk_info;
 
@@ -613,8 +619,8 @@ GROTH16_CHECKED
 groth16_status groth16_pk_get_info(const struct groth16_pk *pk,
                                    struct groth16_pk_info *info);
 
-/* The verifying key in bellman's encoding. *len is written on OK and on GROTH16_E_TOO_SMALL; buf NULL with cap 0 asks
- * the size. */
+/* The verifying key in bellman's encoding; GROTH16_E_INVALID where it is not known (a gnark key without it). *len is
+ * written on OK and on GROTH16_E_TOO_SMALL; buf NULL with cap 0 asks the size. */
 GROTH16_API
 GROTH16_CHECKED
 groth16_status groth16_pk_get_vk(const struct groth16_pk *pk,

@@ -482,6 +482,10 @@ struct pk_options {
   /// Bytes done of total, from a library thread; false stops the work with status::cancelled. What it throws stops it too,
   /// and load_key throws that again.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress{};
+  /// For a key of gnark, which lacks it: the verifying key that gnark wrote, in a file or as bytes. Without it proofs cannot be
+  /// verified, and jobs must say skip_self_check.
+  std::string vk_path{};
+  span<const std::uint8_t> vk_data{};
 };
 
 class job_ref;
@@ -792,6 +796,9 @@ class engine {
     c.format = static_cast<std::int32_t>(options.format);
     c.point_checks = static_cast<std::int32_t>(options.point_checks);
     c.blake2b = options.blake2b.empty() ? nullptr : options.blake2b.data();
+    c.vk_path = path_or_null(options.vk_path);
+    c.vk_data = options.vk_data.data();
+    c.vk_data_len = options.vk_data.size();
     loading load{options.progress, {}};
     if (options.progress) {
       c.progress = call_progress;

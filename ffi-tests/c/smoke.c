@@ -105,6 +105,9 @@ static void print_layout(void) {
   FIELD(groth16_pk_options, blake2b);
   FIELD(groth16_pk_options, progress);
   FIELD(groth16_pk_options, progress_user);
+  FIELD(groth16_pk_options, vk_path);
+  FIELD(groth16_pk_options, vk_data);
+  FIELD(groth16_pk_options, vk_data_len);
   STRUCT(groth16_pk_info);
   FIELD(groth16_pk_info, struct_size);
   FIELD(groth16_pk_info, num_inputs);

@@ -60,7 +60,7 @@ layouts! {
     groth16_bits { words, count }
     groth16_pk_options {
         struct_size, path, data, data_len, circuit, a_aux, b_inputs, b_aux, format, point_checks, blake2b, progress,
-        progress_user,
+        progress_user, vk_path, vk_data, vk_data_len,
     }
     groth16_pk_info {
         struct_size, num_inputs, num_aux, domain_size, num_rows_added, host_bytes, device_bytes, format,

@@ -165,11 +165,15 @@ pub struct ProofInput {
 }
 
 impl ProofInput {
-    /// Checks all sizes against the key and the circuit: what `start` answers at once.
+    /// Checks all sizes against the key and the circuit, and that the key can verify what shall be: what `start` answers
+    /// at once.
     pub fn check_sizes(&self) -> Result<()> {
         let key = &self.key.shape;
         check_count("inputs", self.inputs.len(), key.num_inputs)?;
         check_count("aux", self.aux.len(), key.num_aux)?;
+        if self.self_check {
+            key.verifying_key().map_err(|error| error.at("the self-check"))?;
+        }
         match &self.rows {
             RowSource::Circuit(circuit) => key.check_circuit(circuit),
             RowSource::Given { a, b, c } => {
@@ -326,9 +330,9 @@ impl Stages for Groth16 {
 
     fn finish(&self, scalars: &ProofScalars, device: DevicePoints, g2: G2) -> Result<Finished<Proof>> {
         let key = &scalars.points.key;
-        let proof = epilogue::join(&key.vk, &scalars.blinding, &device, &g2);
+        let proof = epilogue::join(&key.base, &scalars.blinding, &device, &g2);
         let inputs = &scalars.witness.values()[..key.num_inputs];
-        if scalars.self_check && !verify::verify(&key.vk, inputs, &proof)? {
+        if scalars.self_check && !verify::verify(key.verifying_key()?, inputs, &proof)? {
             let message = "the proof does not verify and is withheld: the key does not fit the rows, c was left empty \
                            and the witness is wrong, or this machine computed wrongly";
             return Ok(Finished::Unsound(proof, Error::new(Status::SelfCheck, message)));

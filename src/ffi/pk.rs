@@ -16,15 +16,18 @@ use super::sized::{self, SizedStruct};
 use crate::engine::proof::{LoadedKey, Reload};
 use crate::engine::stages::Stop;
 use crate::error::{Error, Result, Status};
-use crate::formats::bellman_params::{self, ReadOptions};
+use crate::formats::gnark;
+use crate::formats::points::{PointChecks, ReadOptions};
 use crate::formats::source::Source;
-use crate::formats::vk::PointChecks;
+use crate::formats::vk::VerifyingKey;
 use crate::prover::density::Density;
 use crate::prover::key::{Densities, ProvingKey};
+use crate::prover::key_file::{Beside, KeyFormat};
 
 /// A proving key: immutable, shareable.
 pub struct groth16_pk {
     pub(super) key: Arc<LoadedKey>,
+    format: KeyFormat,
     tag: Arc<Tag>,
 }
 
@@ -67,6 +70,12 @@ pub struct groth16_pk_options {
     pub blake2b: *const u8,
     pub progress: groth16_progress_fn,
     pub progress_user: *mut c_void,
+    /// for GROTH16_FORMAT_GNARK, whose files lack it: the verifying key that was made with this key, as gnark writes it, in a
+    /// file, or ...
+    pub vk_path: *const c_char,
+    /// ... bytes. Without it no proof of this key can be verified: a job must ask to skip the self-check
+    pub vk_data: *const c_void,
+    pub vk_data_len: usize,
 }
 
 // SAFETY: repr(C), struct_size first; integers, raw pointers and an optional function may be zero.
@@ -90,7 +99,7 @@ pub struct groth16_pk_info {
     /// GROTH16_FORMAT_...
     pub format: i32,
     /// 1 if a public input has no influence (its point in IC is infinity): any value of it verifies. Always 0 for
-    /// GROTH16_FORMAT_BELLMAN, whose files are refused with such a point
+    /// GROTH16_FORMAT_BELLMAN, whose files are refused with such a point, and where no verifying key is known
     pub unconstrained_inputs: i32,
 }
 
@@ -136,7 +145,7 @@ pub unsafe extern "C" fn groth16_pk_load(
 pub unsafe extern "C" fn groth16_pk_get_info(pk: *const groth16_pk, info: *mut groth16_pk_info) -> groth16_status {
     guard::status(|| {
         // SAFETY: by this function's contract.
-        let loaded = &unsafe { handle::borrow(pk, "pk") }?.key;
+        let groth16_pk { key: loaded, format, .. } = unsafe { handle::borrow(pk, "pk") }?;
         let key = &loaded.shape;
         let filled = groth16_pk_info {
             struct_size: size_of::<groth16_pk_info>(),
@@ -146,16 +155,19 @@ pub unsafe extern "C" fn groth16_pk_get_info(pk: *const groth16_pk, info: *mut g
             num_rows_added: key.num_rows_added() as u64,
             host_bytes: loaded.host_bytes(),
             device_bytes: 0,
-            format: groth16_format::GROTH16_FORMAT_BELLMAN as i32,
-            unconstrained_inputs: key.vk.ic.iter().any(|point| point.is_infinity()).into(),
+            format: match format {
+                KeyFormat::Bellman => groth16_format::GROTH16_FORMAT_BELLMAN,
+                KeyFormat::Gnark => groth16_format::GROTH16_FORMAT_GNARK,
+            } as i32,
+            unconstrained_inputs: key.has_unconstrained_inputs().into(),
         };
         // SAFETY: by this function's contract.
         unsafe { sized::write(info, &filled) }
     })
 }
 
-/// The verifying key in bellman's encoding. *len is written on OK and on GROTH16_E_TOO_SMALL; buf NULL with cap 0 asks
-/// the size.
+/// The verifying key in bellman's encoding; GROTH16_E_INVALID where it is not known (a gnark key without it). *len is
+/// written on OK and on GROTH16_E_TOO_SMALL; buf NULL with cap 0 asks the size.
 ///
 /// # Safety
 /// `pk` is a live handle; `buf` is NULL or has `cap` writable bytes; `len` is writable.
@@ -169,7 +181,7 @@ pub unsafe extern "C" fn groth16_pk_get_vk(
 ) -> groth16_status {
     guard::status(|| {
         // SAFETY: by this function's contract.
-        let bytes = unsafe { handle::borrow(pk, "pk") }?.key.shape.vk.to_bytes();
+        let bytes = unsafe { handle::borrow(pk, "pk") }?.key.shape.verifying_key()?.to_bytes();
         // SAFETY: by this function's contract.
         unsafe { memory::copy_out(&bytes, buf, cap, len) }
     })
@@ -194,7 +206,7 @@ pub unsafe extern "C" fn groth16_pk_free(pk: *mut groth16_pk) {
 /// As for `groth16_pk_load`.
 unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<groth16_pk> {
     let begin = Instant::now();
-    check_format(options.format)?;
+    let format = chosen_format(options.format)?;
     let checks = point_checks(options.point_checks)?;
     // SAFETY: by this function's contract.
     let digest = unsafe { memory::array::<64>(options.blake2b) };
@@ -202,6 +214,7 @@ unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<
     let data = unsafe { Borrowed::new(options.data, options.data_len, "data") }?;
     // SAFETY: by this function's contract.
     let source = unsafe { open(options.path, &data, "key") }?;
+    let format = format.unwrap_or_else(|| KeyFormat::recognise(&source));
     // SAFETY: by this function's contract.
     let circuit = unsafe { options.circuit.as_ref() };
     if let Some(circuit) = circuit {
@@ -209,29 +222,19 @@ unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<
         handle::check_together(engine, circuit, "circuit")?;
     }
     // SAFETY: by this function's contract.
-    let densities = unsafe { densities(options) }?;
-    if circuit.is_some() && densities != Densities::default() {
-        return Err(Error::invalid("densities come from a circuit or from bits, not from both"));
-    }
+    let (densities, vk) = unsafe { (densities(options)?, verifying_key(options)?) };
+    let beside = Beside { circuit: circuit.map(|circuit| &*circuit.circuit), densities, vk };
+    beside.check(format)?;
     let progress = Progress::new(options.progress, options.progress_user);
-    let circuit = circuit.map(|circuit| &*circuit.circuit);
-    let bytes = point_bytes(&source).map_err(|error| source.locate(error))?;
+    let bytes = format.point_bytes(&source).map_err(|error| source.locate(error))?;
     let key = engine.engine.load_key(bytes, || {
         let report = |done, total| progress.report(done, total);
         let options = ReadOptions { checks, blake2b: digest, progress: Some(&report) };
-        let is_file = matches!(source, Source::File { .. });
         // Bytes of the host are not there later: no digest is needed to know them again.
-        let read = if is_file {
-            bellman_params::read_with_digest(&source, &options).map(|(params, digest)| (params, Some(digest)))
-        } else {
-            bellman_params::read(&source, &options).map(|params| (params, None))
-        };
-        let (params, digest) = read.map_err(|error| source.locate(error))?;
-        let key = match circuit {
-            Some(circuit) => ProvingKey::from_bellman_with_circuit(params, circuit)?,
-            None => ProvingKey::from_bellman(params, densities)?,
-        };
-        let reload = digest.and_then(|digest| reload(source, digest, key.without_points()));
+        let is_file = matches!(source, Source::File { .. });
+        let (file, digest) = format.read(&source, &options, is_file).map_err(|error| source.locate(error))?;
+        let key = file.into_key(beside)?;
+        let reload = digest.and_then(|digest| reload(source, format, digest, key.without_points()));
         Ok((key, reload))
     })?;
     let text = format!(
@@ -242,28 +245,23 @@ unsafe fn load(engine: &groth16_engine, options: &groth16_pk_options) -> Result<
         key.domain.size()
     );
     engine.logger.log(groth16_log_level::GROTH16_LOG_INFO, &text);
-    Ok(groth16_pk { key, tag: Arc::clone(engine.tag()) })
-}
-
-/// Bytes of the key's points in memory: as many as in the file.
-fn point_bytes(source: &Source<'_>) -> Result<u64> {
-    let sections = bellman_params::sections(source)?;
-    Ok(sections.iter().map(|section| section.count * section.point_bytes).sum())
+    Ok(groth16_pk { key, format, tag: Arc::clone(engine.tag()) })
 }
 
 /// How a key is read again from its file, which stays open: bytes of the same digest need no more checks.
-fn reload(source: Source<'_>, digest: [u8; 64], shape: ProvingKey) -> Option<Reload> {
+fn reload(source: Source<'_>, format: KeyFormat, digest: [u8; 64], shape: ProvingKey) -> Option<Reload> {
     let Source::File { file, path, len } = source else { return None };
     let source = Source::File { file, path, len };
     Some(Box::new(move |stop: &Stop| {
         let go_on = |_, _| !stop.is_asked();
         let options = ReadOptions { checks: PointChecks::Nothing, blake2b: Some(&digest), progress: Some(&go_on) };
-        let params = bellman_params::read(&source, &options).map_err(|error| source.locate(error))?;
-        shape.with_points(params)
+        let (file, _) = format.read(&source, &options, false).map_err(|error| source.locate(error))?;
+        shape.with_points(file.into())
     }))
 }
 
-fn check_format(format: i32) -> Result<()> {
+/// The format that is asked for; `None` where the file shall tell.
+fn chosen_format(format: i32) -> Result<Option<KeyFormat>> {
     use groth16_format::*;
     let formats = [
         GROTH16_FORMAT_AUTO,
@@ -273,7 +271,9 @@ fn check_format(format: i32) -> Result<()> {
         GROTH16_FORMAT_ARKWORKS,
     ];
     match choose(format, &formats, "format")? {
-        GROTH16_FORMAT_AUTO | GROTH16_FORMAT_BELLMAN => Ok(()),
+        GROTH16_FORMAT_AUTO => Ok(None),
+        GROTH16_FORMAT_BELLMAN => Ok(Some(KeyFormat::Bellman)),
+        GROTH16_FORMAT_GNARK => Ok(Some(KeyFormat::Gnark)),
         other => Err(Error::new(Status::Unsupported, format!("{other:?} is not in this version"))),
     }
 }
@@ -282,6 +282,21 @@ fn point_checks(checks: i32) -> Result<PointChecks> {
     let choices = [PointChecks::Subgroup, PointChecks::OnCurve, PointChecks::Nothing];
     const _: () = assert!(groth16_point_checks::GROTH16_CHECK_NOTHING as i32 == 2);
     choose(checks, &choices, "point_checks")
+}
+
+/// The verifying key of the options, if one is given.
+///
+/// # Safety
+/// As for `groth16_pk_load`.
+unsafe fn verifying_key(options: &groth16_pk_options) -> Result<Option<VerifyingKey>> {
+    if options.vk_path.is_null() && options.vk_data.is_null() && options.vk_data_len == 0 {
+        return Ok(None);
+    }
+    // SAFETY: by this function's contract.
+    let data = unsafe { Borrowed::new(options.vk_data, options.vk_data_len, "vk_data") }?;
+    // SAFETY: by this function's contract.
+    let source = unsafe { open(options.vk_path, &data, "verifying key") }?;
+    gnark::vk::read(&source).map(Some).map_err(|error| source.locate(error))
 }
 
 /// The bits of the options.

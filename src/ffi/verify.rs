@@ -53,7 +53,7 @@ unsafe fn check(pk: &groth16_pk, inputs: groth16_scalars, proof: *const c_void, 
     // SAFETY: by this function's contract.
     let proof = unsafe { Borrowed::new(proof, len, "proof") }?;
     let inputs = Scalars::new("inputs", Box::new(inputs), ScalarForm::Canonical)?.read_public()?;
-    verify::verify(&pk.key.shape.vk, &inputs, &read_proof(proof.as_ref())?)
+    verify::verify(pk.key.shape.verifying_key()?, &inputs, &read_proof(proof.as_ref())?)
 }
 
 /// A proof in any form that a job gives. Every JSON proof is longer than the binary forms, which have fixed lengths.

@@ -1,16 +1,18 @@
 //! Verifying keys in bellman's encoding: alpha1, beta1, beta2, gamma2, delta1, delta2, a big-endian u32 count, then
 //! that many points ic; all points uncompressed (96 and 192 bytes).
 
+use super::points::PointForm;
 use crate::error::{Error, Result};
 use crate::math::curve::Affine;
-use crate::math::encoding::{DecodeError, EncodedField, read_uncompressed, read_uncompressed_unchecked};
+use crate::math::encoding::EncodedField;
 use crate::math::g1::G1Affine;
 use crate::math::g2::G2Affine;
 
 /// Bytes of the six points before the count.
 pub const FIXED_BYTES: usize = 3 * G1Affine::UNCOMPRESSED_BYTES + 3 * G2Affine::UNCOMPRESSED_BYTES;
 
-/// What a verifier needs. No point is infinity.
+/// What a verifier needs. No point is infinity, but for those of `ic` in a key that gnark made: its input is in no row, and a
+/// proof does not bind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyingKey {
     /// alpha in the first group.
@@ -108,7 +110,7 @@ pub(crate) const SUBGROUP_TEXT: &str = "the point is not in the subgroup of orde
 
 /// A point that is not infinity, or why it is none.
 fn read_point<F: EncodedField>(bytes: &[u8], checks: PointChecks) -> std::result::Result<Affine<F>, String> {
-    let point = decode::<F>(bytes, checks).map_err(|error| error.to_string())?;
+    let point = PointForm::Uncompressed.decode::<F>(bytes, checks).map_err(|error| error.to_string())?;
     if point.is_infinity() {
         return Err(INFINITY_TEXT.into());
     }
@@ -116,16 +118,4 @@ fn read_point<F: EncodedField>(bytes: &[u8], checks: PointChecks) -> std::result
         return Err(SUBGROUP_TEXT.into());
     }
     Ok(point)
-}
-
-/// Decodes an uncompressed point with all checks but that of the subgroup.
-#[inline]
-pub(crate) fn decode<F: EncodedField>(
-    bytes: &[u8],
-    checks: PointChecks,
-) -> std::result::Result<Affine<F>, DecodeError> {
-    match checks {
-        PointChecks::Nothing => read_uncompressed_unchecked(bytes),
-        PointChecks::OnCurve | PointChecks::Subgroup => read_uncompressed(bytes),
-    }
 }

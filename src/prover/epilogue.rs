@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::device_stage::DevicePoints;
-use super::key::VerifyingKey;
+use super::key::BasePoints;
 use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
 use crate::math::field::Field;
@@ -88,14 +88,14 @@ pub fn wipe_stack() {
 /// B = beta2  + sum w_i B2_i + s delta2          B1 likewise in G1
 /// C = sum w_i L_i + sum h_i H_i + s A + r B1 - r s delta1
 /// ```
-pub fn join(vk: &VerifyingKey, blinding: &Blinding, sums: &DevicePoints, b2_sum: &G2) -> Proof {
+pub fn join(base: &BasePoints, blinding: &Blinding, sums: &DevicePoints, b2_sum: &G2) -> Proof {
     let r: Zeroizing<Scalar> = Zeroizing::new(blinding.r().to_canonical());
     let s: Zeroizing<Scalar> = Zeroizing::new(blinding.s().to_canonical());
     let minus_rs: Zeroizing<Scalar> = Zeroizing::new((-(*blinding.r() * *blinding.s())).to_canonical());
 
-    let a = G1::from(vk.alpha1) + sums.a + vk.delta1.mul(&r);
-    let b1 = G1::from(vk.beta1) + sums.b1 + vk.delta1.mul(&s);
-    let b2 = G2::from(vk.beta2) + *b2_sum + vk.delta2.mul(&s);
-    let c = sums.l + sums.h + a.mul(&s) + b1.mul(&r) + vk.delta1.mul(&minus_rs);
+    let a = G1::from(base.alpha1) + sums.a + base.delta1.mul(&r);
+    let b1 = G1::from(base.beta1) + sums.b1 + base.delta1.mul(&s);
+    let b2 = G2::from(base.beta2) + *b2_sum + base.delta2.mul(&s);
+    let c = sums.l + sums.h + a.mul(&s) + b1.mul(&r) + base.delta1.mul(&minus_rs);
     Proof { a: a.to_affine(), b: b2.to_affine(), c: c.to_affine() }
 }

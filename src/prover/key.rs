@@ -6,12 +6,14 @@ use super::circuit::Circuit;
 use super::density::Density;
 use crate::error::{Error, Result};
 use crate::formats::bellman_params::Params;
+use crate::formats::gnark;
 pub use crate::formats::vk::VerifyingKey;
 use crate::math::curve::Affine;
 use crate::math::fp::Fp;
 use crate::math::fp2::Fp2;
 use crate::math::fr::TWO_ADICITY;
 use crate::math::g1::G1Affine;
+use crate::math::g2::G2Affine;
 
 /// The base of the domain's root of unity in bellman, arkworks and gnark: 7^((r - 1) / 2^32) generates the domain.
 pub const BELLMAN_ROOT_GENERATOR: u64 = 7;
@@ -34,11 +36,35 @@ pub struct Query<F> {
     pub density: Arc<Density>,
 }
 
+/// The points that every proof adds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BasePoints {
+    /// alpha in the first group.
+    pub alpha1: G1Affine,
+    /// beta in the first group.
+    pub beta1: G1Affine,
+    /// beta in the second group.
+    pub beta2: G2Affine,
+    /// delta in the first group.
+    pub delta1: G1Affine,
+    /// delta in the second group.
+    pub delta2: G2Affine,
+}
+
+impl BasePoints {
+    fn of(vk: &VerifyingKey) -> Self {
+        let VerifyingKey { alpha1, beta1, beta2, delta1, delta2, .. } = *vk;
+        Self { alpha1, beta1, beta2, delta1, delta2 }
+    }
+}
+
 /// A proving key. Immutable; its counts fit each other.
 #[derive(Clone, Debug)]
 pub struct ProvingKey {
-    /// The verifying key, and with it alpha, beta and delta for the prover.
-    pub vk: VerifyingKey,
+    /// alpha, beta and delta.
+    pub base: BasePoints,
+    /// The verifying key, where it is known: files of gnark lack it.
+    pub vk: Option<VerifyingKey>,
     /// Inputs, the constant one included.
     pub num_inputs: usize,
     /// Auxiliary variables.
@@ -59,6 +85,28 @@ pub struct ProvingKey {
     pub b1: Query<Fp>,
     /// B_j in the second group; its density is that of `b1`.
     pub b2: Query<Fp2>,
+}
+
+/// The points of all queries.
+#[derive(Clone, Debug)]
+pub struct QueryPoints {
+    h: Vec<G1Affine>,
+    l: Vec<G1Affine>,
+    a: Vec<G1Affine>,
+    b1: Vec<G1Affine>,
+    b2: Vec<G2Affine>,
+}
+
+impl From<Params> for QueryPoints {
+    fn from(params: Params) -> Self {
+        Self { h: params.h, l: params.l, a: params.a, b1: params.b_g1, b2: params.b_g2 }
+    }
+}
+
+impl From<gnark::pk::Params> for QueryPoints {
+    fn from(params: gnark::pk::Params) -> Self {
+        Self { h: params.h, l: params.l, a: params.a, b1: params.b_g1, b2: params.b_g2 }
+    }
 }
 
 /// The variables that have points in a bellman key's A and B queries; `None` stands for all. In A every input has one.
@@ -111,7 +159,8 @@ impl ProvingKey {
         }
         let b = Arc::new(b);
         Ok(Self {
-            vk: params.vk,
+            base: BasePoints::of(&params.vk),
+            vk: Some(params.vk),
             num_inputs,
             num_aux,
             input_rows: InputRows::PerInput,
@@ -135,6 +184,47 @@ impl ProvingKey {
         Ok(key)
     }
 
+    /// A key from what gnark wrote, and the verifying key that was made with it, without which its proofs cannot be
+    /// verified. `Invalid` where the verifying key belongs to another proving key.
+    pub fn from_gnark(params: gnark::pk::Params, vk: Option<VerifyingKey>) -> Result<Self> {
+        let gnark::pk::Params { alpha1, beta1, beta2, delta1, delta2, num_wires, .. } = params;
+        let base = BasePoints { alpha1, beta1, beta2, delta1, delta2 };
+        let num_aux = params.l.len();
+        let num_inputs = num_wires.saturating_sub(num_aux);
+        if let Some(vk) = &vk {
+            check_verifying_key(&base, num_inputs, vk)?;
+        }
+        let a = Arc::new(Density::from_words(params.a_wires, num_wires));
+        let b = Arc::new(Density::from_words(params.b_wires, num_wires));
+        Ok(Self {
+            base,
+            vk,
+            num_inputs,
+            num_aux,
+            input_rows: InputRows::None,
+            root_generator: BELLMAN_ROOT_GENERATOR,
+            log_domain: params.log_domain,
+            h: params.h,
+            l: params.l,
+            a: Query { points: params.a, density: a },
+            b1: Query { points: params.b_g1, density: Arc::clone(&b) },
+            b2: Query { points: params.b_g2, density: b },
+        })
+    }
+
+    /// The verifying key; `Invalid` where it is not known.
+    pub fn verifying_key(&self) -> Result<&VerifyingKey> {
+        self.vk.as_ref().ok_or_else(|| {
+            Error::invalid("the key was loaded without its verifying key, so no proof can be verified under it")
+        })
+    }
+
+    /// Whether some public input has no influence, so that a proof does not bind it; false where the verifying key is not
+    /// known.
+    pub fn has_unconstrained_inputs(&self) -> bool {
+        self.vk.as_ref().is_some_and(|vk| vk.ic.iter().any(Affine::is_infinity))
+    }
+
     /// `Invalid` unless the numbers of inputs, auxiliary variables and rows of `circuit` are those of this key.
     pub fn check_circuit(&self, circuit: &Circuit) -> Result<()> {
         check_variables(self.num_inputs, self.num_aux, circuit)?;
@@ -156,6 +246,7 @@ impl ProvingKey {
             Query { points: Vec::new(), density: Arc::clone(&query.density) }
         }
         Self {
+            base: self.base.clone(),
             vk: self.vk.clone(),
             h: Vec::new(),
             l: Vec::new(),
@@ -167,22 +258,20 @@ impl ProvingKey {
     }
 
     /// The key of this shape with the points of a file that gave it before. `Format` where the counts are others.
-    pub fn with_points(&self, params: Params) -> Result<Self> {
-        let got = [params.h.len(), params.l.len(), params.a.len(), params.b_g1.len(), params.b_g2.len()];
+    pub fn with_points(&self, points: QueryPoints) -> Result<Self> {
+        let got = [points.h.len(), points.l.len(), points.a.len(), points.b1.len(), points.b2.len()];
         let b = self.b1.density.count();
         let wanted = [self.domain_size() - 1, self.num_aux, self.a.density.count(), b, b];
         if got != wanted {
-            return Err(Error::format(format!(
-                "the sections h, l, a, b_g1, b_g2 have {got:?} points, wanted {wanted:?}"
-            )));
+            return Err(Error::format(format!("the queries h, l, a, b1, b2 have {got:?} points, wanted {wanted:?}")));
         }
         let shape = self.without_points();
         Ok(Self {
-            h: params.h,
-            l: params.l,
-            a: Query { points: params.a, ..shape.a },
-            b1: Query { points: params.b_g1, ..shape.b1 },
-            b2: Query { points: params.b_g2, ..shape.b2 },
+            h: points.h,
+            l: points.l,
+            a: Query { points: points.a, ..shape.a },
+            b1: Query { points: points.b1, ..shape.b1 },
+            b2: Query { points: points.b2, ..shape.b2 },
             ..shape
         })
     }
@@ -207,7 +296,8 @@ impl ProvingKey {
 
     /// The bytes that the points take in memory.
     pub fn host_bytes(&self) -> usize {
-        let g1 = self.vk.ic.len() + self.h.len() + self.l.len() + self.a.points.len() + self.b1.points.len();
+        let ic = self.vk.as_ref().map_or(0, |vk| vk.ic.len());
+        let g1 = ic + self.h.len() + self.l.len() + self.a.points.len() + self.b1.points.len();
         g1 * size_of::<Affine<Fp>>() + self.b2.points.len() * size_of::<Affine<Fp2>>()
     }
 }
@@ -246,6 +336,27 @@ fn check_file_counts(params: &Params) -> Result<u32> {
         )));
     }
     Ok(log_domain)
+}
+
+/// `Invalid` unless `vk` was made together with a key of these points and so many inputs.
+fn check_verifying_key(base: &BasePoints, num_inputs: usize, vk: &VerifyingKey) -> Result<()> {
+    let other = |what: String| Err(Error::invalid(format!("the verifying key is that of another proving key: {what}")));
+    let of = BasePoints::of(vk);
+    let same = [
+        ("alpha in G1", base.alpha1 == of.alpha1),
+        ("beta in G1", base.beta1 == of.beta1),
+        ("beta in G2", base.beta2 == of.beta2),
+        ("delta in G1", base.delta1 == of.delta1),
+        ("delta in G2", base.delta2 == of.delta2),
+    ];
+    if let Some((name, _)) = same.iter().find(|(_, same)| !same) {
+        return other(format!("its {name} is another"));
+    }
+    if vk.ic.len() != num_inputs {
+        let got = vk.ic.len();
+        return other(format!("it has {got} inputs, the constant one included, the proving key has {num_inputs}"));
+    }
+    Ok(())
 }
 
 fn check_variables(num_inputs: usize, num_aux: usize, circuit: &Circuit) -> Result<()> {

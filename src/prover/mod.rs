@@ -5,6 +5,7 @@ pub mod density;
 pub mod device_stage;
 pub mod epilogue;
 pub mod key;
+pub mod key_file;
 pub mod reference;
 pub mod setup;
 pub mod split;

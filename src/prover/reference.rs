@@ -15,7 +15,7 @@ use crate::math::fr::Fr;
 pub fn prove(key: &ProvingKey, circuit: &Circuit, witness: &[Fr], r: Fr, s: Fr) -> Result<Proof> {
     key.check_circuit(circuit)?;
     let h = quotient(key, circuit, witness)?;
-    let vk = &key.vk;
+    let vk = &key.base;
     let (r_scalar, s_scalar) = (r.to_canonical(), s.to_canonical());
 
     let a = Jacobian::from(vk.alpha1) + dense_sum(&key.a, witness) + vk.delta1.mul(&r_scalar);

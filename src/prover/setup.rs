@@ -4,10 +4,11 @@
 use zeroize::Zeroize;
 
 use super::circuit::{Circuit, Matrix};
-use super::key::BELLMAN_ROOT_GENERATOR;
+use super::key::{BELLMAN_ROOT_GENERATOR, InputRows};
 use super::synthetic::Rng;
 use crate::error::{Error, Result, Status};
 use crate::formats::bellman_params::Params;
+use crate::formats::gnark;
 use crate::formats::proof::Proof;
 use crate::formats::vk::VerifyingKey;
 use crate::math::curve::{Affine, CurveField, Jacobian};
@@ -58,8 +59,8 @@ impl Drop for Trapdoor {
     }
 }
 
-/// A circuit's polynomials A_j, B_j, C_j (one per variable) at tau, over bellman's domain, with the rows
-/// `input_i * 0 = 0` after the circuit's.
+/// A circuit's polynomials A_j, B_j, C_j (one per variable) at tau, over the domain of bellman and gnark, with the rows
+/// `input_i * 0 = 0` of bellman after the circuit's or without.
 struct Qap {
     a: Vec<Fr>,
     b: Vec<Fr>,
@@ -70,8 +71,9 @@ struct Qap {
 }
 
 impl Qap {
-    fn new(circuit: &Circuit, tau: Fr) -> Result<Self> {
-        let rows = circuit.num_rows() + circuit.num_inputs();
+    fn new(circuit: &Circuit, input_rows: InputRows, tau: Fr) -> Result<Self> {
+        let rows_added = if input_rows == InputRows::PerInput { circuit.num_inputs() } else { 0 };
+        let rows = (circuit.num_rows() + rows_added).max(1);
         let domain_size = rows.next_power_of_two();
         let log_domain = domain_size.trailing_zeros();
         let root = Fr::root_of_unity(BELLMAN_ROOT_GENERATOR, log_domain).ok_or_else(|| {
@@ -103,7 +105,7 @@ impl Qap {
             sums
         };
         let (mut a, b, c) = (column_sums(circuit.a()), column_sums(circuit.b()), column_sums(circuit.c()));
-        for input in 0..circuit.num_inputs() {
+        for input in 0..rows_added {
             a[input] += lagrange[circuit.num_rows() + input];
         }
         Ok(Self { a, b, c, vanishing, domain_size })
@@ -116,16 +118,59 @@ impl Qap {
     }
 }
 
+/// The discrete logarithms of a key's points.
+struct KeyScalars {
+    h: Vec<Fr>,
+    /// Of all variables, as `b`.
+    a: Vec<Fr>,
+    b: Vec<Fr>,
+    ic: Vec<Fr>,
+    l: Vec<Fr>,
+}
+
+impl KeyScalars {
+    /// `Invalid` where a number of the trapdoor is zero or unlucky.
+    fn new(circuit: &Circuit, input_rows: InputRows, trapdoor: &Trapdoor) -> Result<Self> {
+        let secrets = [trapdoor.alpha, trapdoor.beta, trapdoor.gamma, trapdoor.delta];
+        if secrets.iter().any(Field::is_zero) {
+            return Err(Error::invalid("set-up: alpha, beta, gamma or delta is zero"));
+        }
+        let qap = Qap::new(circuit, input_rows, trapdoor.tau)?;
+        let combined = qap.combined(trapdoor);
+        let (inputs, aux) = combined.split_at(circuit.num_inputs());
+        let scaled = |values: &[Fr], factor: Fr| values.iter().map(|value| *value * factor).collect::<Vec<Fr>>();
+        let inverse_delta = trapdoor.delta.inverse();
+        let mut h = Vec::with_capacity(qap.domain_size - 1);
+        let mut power = qap.vanishing * inverse_delta;
+        for _ in 1..qap.domain_size {
+            h.push(power);
+            power *= trapdoor.tau;
+        }
+        let (ic, l) = (scaled(inputs, trapdoor.gamma.inverse()), scaled(aux, inverse_delta));
+        Ok(Self { h, a: qap.a, b: qap.b, ic, l })
+    }
+}
+
+fn verifying_key(trapdoor: &Trapdoor, ic: &[Fr], g1: &FixedBase<Fp>, g2: &FixedBase<Fp2>) -> VerifyingKey {
+    let fixed1 = g1.mul(&[trapdoor.alpha, trapdoor.beta, trapdoor.delta]);
+    let fixed2 = g2.mul(&[trapdoor.beta, trapdoor.gamma, trapdoor.delta]);
+    VerifyingKey {
+        alpha1: fixed1[0],
+        beta1: fixed1[1],
+        beta2: fixed2[0],
+        gamma2: fixed2[1],
+        delta1: fixed1[2],
+        delta2: fixed2[2],
+        ic: g1.mul(ic),
+    }
+}
+
 /// A bellman parameter file for `circuit` whose secrets are those of `trapdoor` (see the warning above). It takes some
 /// 10 us of one thread for every point in the first group and 30 us in the second.
 ///
 /// `Invalid` where a number of the trapdoor is zero or unlucky, or where an auxiliary variable is in no row, so that
 /// the key would have a point at infinity, which bellman's readers refuse.
 pub fn setup(circuit: &Circuit, trapdoor: &Trapdoor) -> Result<Params> {
-    let secrets = [trapdoor.alpha, trapdoor.beta, trapdoor.gamma, trapdoor.delta];
-    if secrets.iter().any(Field::is_zero) {
-        return Err(Error::invalid("set-up: alpha, beta, gamma or delta is zero"));
-    }
     // Before memory is taken for all of them: a small file can declare 2^32 variables.
     if circuit.num_aux() > circuit.num_terms() {
         return Err(Error::invalid(format!(
@@ -134,38 +179,48 @@ pub fn setup(circuit: &Circuit, trapdoor: &Trapdoor) -> Result<Params> {
             circuit.num_terms()
         )));
     }
-    let qap = Qap::new(circuit, trapdoor.tau)?;
-    let combined = qap.combined(trapdoor);
-    let (inputs, aux) = combined.split_at(circuit.num_inputs());
-    let scaled = |values: &[Fr], factor: Fr| values.iter().map(|value| *value * factor).collect::<Vec<Fr>>();
-    let inverse_delta = trapdoor.delta.inverse();
-    let ic = scaled(inputs, trapdoor.gamma.inverse());
-    let l = scaled(aux, inverse_delta);
-    let mut h = Vec::with_capacity(qap.domain_size - 1);
-    let mut power = qap.vanishing * inverse_delta;
-    for _ in 1..qap.domain_size {
-        h.push(power);
-        power *= trapdoor.tau;
-    }
+    let KeyScalars { h, a, b, ic, l } = KeyScalars::new(circuit, InputRows::PerInput, trapdoor)?;
     // In A every input is dense; a variable that is not dense has the polynomial zero.
-    let a: Vec<Fr> = qap.a.into_iter().filter(|value| !value.is_zero()).collect();
-    let b: Vec<Fr> = qap.b.into_iter().filter(|value| !value.is_zero()).collect();
+    let [a, b] = [a, b].map(|all| all.into_iter().filter(|value| !value.is_zero()).collect::<Vec<Fr>>());
     check_scalars(circuit, &ic, &l, &a, &b)?;
 
     let g1 = FixedBase::<Fp>::new(h.len() + l.len() + a.len() + b.len() + ic.len() + 3);
     let g2 = FixedBase::<Fp2>::new(b.len() + 3);
-    let fixed1 = g1.mul(&[trapdoor.alpha, trapdoor.beta, trapdoor.delta]);
-    let fixed2 = g2.mul(&[trapdoor.beta, trapdoor.gamma, trapdoor.delta]);
-    let vk = VerifyingKey {
-        alpha1: fixed1[0],
-        beta1: fixed1[1],
-        beta2: fixed2[0],
-        gamma2: fixed2[1],
-        delta1: fixed1[2],
-        delta2: fixed2[2],
-        ic: g1.mul(&ic),
-    };
+    let vk = verifying_key(trapdoor, &ic, &g1, &g2);
     Ok(Params { vk, h: g1.mul(&h), l: g1.mul(&l), a: g1.mul(&a), b_g1: g1.mul(&b), b_g2: g2.mul(&b) })
+}
+
+/// The same as gnark makes it: without rows for the inputs, with infinity for the variables that are in no row, and the
+/// verifying key by itself. For tests.
+pub fn setup_gnark(circuit: &Circuit, trapdoor: &Trapdoor) -> Result<(gnark::pk::Params, VerifyingKey)> {
+    let KeyScalars { h, a, b, ic, l } = KeyScalars::new(circuit, InputRows::None, trapdoor)?;
+    let wires = |all: &[Fr]| {
+        let mut words = vec![0u64; all.len().div_ceil(64)];
+        let dense = all.iter().enumerate().filter(|(_, value)| !value.is_zero());
+        dense.clone().for_each(|(wire, _)| words[wire / 64] |= 1 << (wire % 64));
+        (words, dense.map(|(_, value)| *value).collect::<Vec<Fr>>())
+    };
+    let ((a_wires, a), (b_wires, b)) = (wires(&a), wires(&b));
+    let g1 = FixedBase::<Fp>::new(h.len() + l.len() + a.len() + b.len() + ic.len() + 3);
+    let g2 = FixedBase::<Fp2>::new(b.len() + 3);
+    let vk = verifying_key(trapdoor, &ic, &g1, &g2);
+    let params = gnark::pk::Params {
+        log_domain: (h.len() + 1).trailing_zeros(),
+        alpha1: vk.alpha1,
+        beta1: vk.beta1,
+        delta1: vk.delta1,
+        beta2: vk.beta2,
+        delta2: vk.delta2,
+        a: g1.mul(&a),
+        b_g1: g1.mul(&b),
+        h: g1.mul(&h),
+        l: g1.mul(&l),
+        b_g2: g2.mul(&b),
+        num_wires: circuit.num_vars(),
+        a_wires,
+        b_wires,
+    };
+    Ok((params, vk))
 }
 
 /// Refuses scalars of key points that are zero, and a tau at which a polynomial that is not zero vanishes.
@@ -183,14 +238,26 @@ fn check_scalars(circuit: &Circuit, ic: &[Fr], l: &[Fr], a: &[Fr], b: &[Fr]) -> 
     Ok(())
 }
 
-/// The proof that every right prover makes from this witness (constant one, inputs, aux) with this r and s under the key
-/// of this trapdoor: three scalars computed from the trapdoor, times the generators. It shares no step with a prover.
-/// `Unsatisfied` names the first row that the witness breaks.
+/// The proof that every right prover makes from this witness (constant one, inputs, aux) with this r and s under
+/// bellman's key of this trapdoor: three scalars computed from the trapdoor, times the generators. It shares no step with
+/// a prover. `Unsatisfied` names the first row that the witness breaks.
 pub fn expected_proof(circuit: &Circuit, trapdoor: &Trapdoor, witness: &[Fr], r: Fr, s: Fr) -> Result<Proof> {
+    expected_proof_with(circuit, InputRows::PerInput, trapdoor, witness, r, s)
+}
+
+/// The same under a key of any form.
+pub fn expected_proof_with(
+    circuit: &Circuit,
+    input_rows: InputRows,
+    trapdoor: &Trapdoor,
+    witness: &[Fr],
+    r: Fr,
+    s: Fr,
+) -> Result<Proof> {
     if let Some(row) = circuit.evaluate(witness)?.first_unsatisfied() {
         return Err(Error::new(Status::Unsatisfied, format!("the witness breaks row {row}")));
     }
-    let qap = Qap::new(circuit, trapdoor.tau)?;
+    let qap = Qap::new(circuit, input_rows, trapdoor.tau)?;
     let combined = qap.combined(trapdoor);
     let dot = |values: &[Fr], from: usize| {
         values.iter().zip(witness).skip(from).fold(Fr::ZERO, |sum, (value, weight)| sum + *value * *weight)

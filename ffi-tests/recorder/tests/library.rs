@@ -45,7 +45,7 @@ fn the_library_reads_the_fixtures_and_gives_the_same_proof() {
         assert_eq!(circuit.evaluate(&witness).unwrap().first_unsatisfied(), None);
 
         let proof = Proof::from_bytes(&std::fs::read(file("proof")).unwrap()).unwrap();
-        assert!(verify::verify(&key.vk, &witness[..circuit.num_inputs()], &proof).unwrap());
+        assert!(verify::verify(key.verifying_key().unwrap(), &witness[..circuit.num_inputs()], &proof).unwrap());
         // Quadratic in the domain size: too slow for the other circuit.
         if kind == Kind::Output {
             let own = reference::prove(&key, &circuit, &witness, scalar(&file("r")), scalar(&file("s"))).unwrap();

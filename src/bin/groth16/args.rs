@@ -35,7 +35,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Prove(Prove),
+    Prove(Box<Prove>),
     Verify(Verify),
     Info(Info),
     Setup(Setup),
@@ -61,9 +61,12 @@ Example:
   groth16 prove --key spend.params --circuit spend.r1cs --witness w.wtns --format json > proof.json"
 )]
 pub struct Prove {
-    /// Proving key: parameters of bellman, Zcash or Filecoin
+    /// Proving key: parameters of bellman, Zcash or Filecoin, or a key of gnark
     #[arg(long, value_name = "F.params")]
     pub key: PathBuf,
+    /// Verifying key of a key of gnark, which does not hold it
+    #[arg(long, value_name = "F.vk")]
+    pub vk: Option<PathBuf>,
     /// Circuit: iden3 .r1cs over the BLS12-381 scalar field
     #[arg(long, value_name = "F.r1cs")]
     pub circuit: PathBuf,
@@ -113,7 +116,7 @@ Example:
   groth16 verify --key spend.params --public public.json --proof p.bin && echo welcome"
 )]
 pub struct Verify {
-    /// Parameters, or a verifying key in bellman's encoding
+    /// Parameters, or a verifying key of bellman or gnark
     #[arg(long, value_name = "F")]
     pub key: PathBuf,
     /// Public inputs without the constant one as JSON like snarkjs's public.json (`-` is stdin), or a .wtns
@@ -126,7 +129,7 @@ pub struct Verify {
 
 /// Tell what is in files.
 ///
-/// Recognises parameters, verifying keys, circuits (.r1cs), witnesses (.wtns), proofs and public inputs
+/// Recognises parameters, keys of gnark, verifying keys, circuits (.r1cs), witnesses (.wtns), proofs and public inputs
 /// by their content. Never shows values of a witness.
 #[derive(Args, Debug)]
 #[command(

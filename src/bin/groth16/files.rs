@@ -9,17 +9,18 @@ use groth16::engine::Engine;
 use groth16::engine::config::Config;
 use groth16::engine::proof::{Groth16, LoadedKey};
 use groth16::error::{Error, Result, Status};
-use groth16::formats::bellman_params::{self, ReadOptions};
+use groth16::formats::points::ReadOptions;
 use groth16::formats::proof::{COMPRESSED_BYTES, Proof, UNCOMPRESSED_BYTES};
 use groth16::formats::source::Source;
 use groth16::formats::vk::{FIXED_BYTES, VerifyingKey};
-use groth16::formats::{r1cs, wtns};
+use groth16::formats::{bellman_params, gnark, r1cs, wtns};
 use groth16::gpu::host::Host;
 use groth16::math::field::Field;
 use groth16::math::fr::Fr;
 use groth16::math::g1::G1Affine;
 use groth16::prover::circuit::Circuit;
 use groth16::prover::key::ProvingKey;
+use groth16::prover::key_file::{Beside, KeyFormat};
 use groth16::prover::witness::{ScalarBytes, ScalarForm, Scalars};
 use num_bigint::BigUint;
 use serde_json::Value;
@@ -48,28 +49,33 @@ pub fn circuit(path: &Path, source: &Source<'_>) -> Result<Circuit> {
     at(path, r1cs::read(source).and_then(|r1cs| Circuit::from_r1cs(&r1cs)))
 }
 
-/// The key in an opened file, with a bar; on the engine's threads.
+/// The key in an opened file, with the verifying key that files of gnark lack, with a bar; on the engine's threads.
 pub fn key(
     engine: &Engine<Groth16>,
     path: &Path,
     source: &Source<'_>,
+    vk: Option<VerifyingKey>,
     trust: &Trust,
     circuit: &Circuit,
     console: &Console,
 ) -> Result<Arc<LoadedKey>> {
+    let format = KeyFormat::recognise(source);
+    let beside = Beside { circuit: Some(circuit), vk, ..Beside::default() };
+    at(path, beside.check(format))?;
     let bar = console.bytes("key", source.len());
     let report = |done, total| {
         bar.set_length(total);
         bar.set_position(done);
         true
     };
-    let params = engine.install(|| {
+    let file = engine.install(|| {
         let options =
             ReadOptions { checks: trust.check.into(), blake2b: trust.digest.as_ref(), progress: Some(&report) };
-        bellman_params::read(source, &options)
+        format.read(source, &options, false)
     });
     bar.finish_and_clear();
-    loaded(engine, ProvingKey::from_bellman_with_circuit(at(path, params)?, circuit).map_err(|e| e.at(path.display()))?)
+    let key = file.and_then(|(file, _)| file.into_key(beside));
+    loaded(engine, at(path, key)?)
 }
 
 /// A key with what is derived from it.
@@ -124,8 +130,16 @@ pub fn starts_with(source: &Source<'_>, start: &[u8]) -> bool {
     source.read_exact_at(0, &mut bytes).is_ok() && bytes == start
 }
 
-/// The verifying key at the front of a parameter file, or in a file of its own.
+/// The verifying key at the front of a parameter file, or in a file of its own, of bellman or gnark.
 pub fn verifying_key(source: &Source<'_>) -> Result<VerifyingKey> {
+    if gnark::vk::is_one(source) {
+        return gnark::vk::read(source);
+    }
+    if gnark::pk::is_one(source) {
+        return Err(Error::invalid(
+            "a proving key of gnark, which does not hold its verifying key: give that one's file",
+        ));
+    }
     let len = verifying_key_bytes(source)?;
     if source.len() > len {
         // More follows: it must be the rest of a parameter file.

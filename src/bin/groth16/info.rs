@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use groth16::error::{Error, Result};
+use groth16::formats::points::{PointForm, Section};
 use groth16::formats::proof::{COMPRESSED_BYTES, UNCOMPRESSED_BYTES};
 use groth16::formats::source::Source;
 use groth16::formats::vk::FIXED_BYTES;
-use groth16::formats::{bellman_params, r1cs, wtns};
+use groth16::formats::{bellman_params, gnark, r1cs, wtns};
 use groth16::math::g1::G1Affine;
 use serde_json::{Map, Value, json};
 
@@ -19,7 +20,7 @@ use crate::{FAILED, output};
 struct Report {
     kind: &'static str,
     fields: Vec<(&'static str, Value)>,
-    sections: Vec<bellman_params::Section>,
+    sections: Vec<Section>,
     warnings: Vec<String>,
 }
 
@@ -72,6 +73,12 @@ fn recognise(source: &Source<'_>) -> Result<Report> {
     let is_json = [&b"{"[..], b"["].iter().any(|start| files::starts_with(source, start));
     if is_json || [COMPRESSED_BYTES as u64, UNCOMPRESSED_BYTES as u64].contains(&len) {
         return small(source);
+    }
+    if gnark::pk::is_one(source) {
+        return gnark_key(source);
+    }
+    if gnark::vk::is_one(source) {
+        return gnark_verifying_key(source);
     }
     // Neither parameters nor verifying keys have a mark: their counts must fit the size.
     let vk_bytes = files::verifying_key_bytes(source).map_err(|error| unknown(&error))?;
@@ -148,6 +155,33 @@ fn params(source: &Source<'_>, vk_bytes: u64) -> Result<Report> {
     Ok(report)
 }
 
+fn gnark_key(source: &Source<'_>) -> Result<Report> {
+    let layout = gnark::pk::layout(source)?;
+    let mut report = Report::new(
+        "proving key (gnark)",
+        vec![
+            ("public_inputs", json!(layout.num_public() - 1)),
+            ("aux", json!(layout.num_wires - layout.num_public())),
+            ("domain", json!(layout.domain_size)),
+            ("points", json!(if layout.form == PointForm::Compressed { "compressed" } else { "raw" })),
+            ("commitments", json!(layout.num_commitments)),
+        ],
+    );
+    if layout.num_commitments > 0 {
+        report.warnings.push("the key has commitments, which no version reads so far".into());
+    }
+    report.sections = layout.sections.to_vec();
+    Ok(report)
+}
+
+fn gnark_verifying_key(source: &Source<'_>) -> Result<Report> {
+    let key = gnark::vk::read(source)?;
+    let mut report =
+        Report::new("verifying key (gnark)", vec![("public_inputs", json!(key.ic.len().saturating_sub(1)))]);
+    report.warnings = infinite(key.ic.iter().map(|point| point.is_infinity()));
+    Ok(report)
+}
+
 fn verifying_key(source: &Source<'_>, bytes: u64) -> Result<Report> {
     let count = (bytes - FIXED_BYTES as u64 - 4) / G1Affine::UNCOMPRESSED_BYTES as u64;
     let mut report = Report::new("verifying key (bellman)", vec![("public_inputs", json!(count.saturating_sub(1)))]);
@@ -165,16 +199,19 @@ fn unconstrained(source: &Source<'_>, vk_bytes: u64) -> Result<Vec<String>> {
     let size = G1Affine::UNCOMPRESSED_BYTES;
     let mut points = vec![0; vk_bytes as usize - FIXED_BYTES - 4];
     source.read_exact_at(FIXED_BYTES as u64 + 4, &mut points)?;
-    let infinite = |(_, point): &(usize, &[u8])| point[0] & INFINITY != 0;
-    Ok(points
-        .chunks_exact(size)
+    Ok(infinite(points.chunks_exact(size).map(|point| point[0] & INFINITY != 0)))
+}
+
+/// The warnings of points of ic that are at infinity.
+fn infinite(points: impl Iterator<Item = bool>) -> Vec<String> {
+    points
         .enumerate()
-        .filter(infinite)
+        .filter(|(_, is_infinity)| *is_infinity)
         .map(|(index, _)| match index {
             0 => "section ic, point 0 (the constant one) is at infinity".into(),
             _ => format!("section ic, point {index} is at infinity: a proof does not bind public input {index}"),
         })
-        .collect())
+        .collect()
 }
 
 fn digest(source: &Source<'_>) -> Result<String> {
@@ -196,7 +233,8 @@ fn to_json(path: &Path, report: &Report) -> Value {
     object.insert("kind".into(), json!(report.kind));
     object.extend(report.fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     if !report.sections.is_empty() {
-        let section = |section: &bellman_params::Section| json!({ "name": section.name, "points": section.count, "offset": section.offset });
+        let section =
+            |section: &Section| json!({ "name": section.name, "points": section.count, "offset": section.offset });
         object.insert("sections".into(), report.sections.iter().map(section).collect());
     }
     object.insert("warnings".into(), json!(report.warnings));

@@ -23,7 +23,8 @@ use crate::output::{Console, Output};
 
 pub fn run(options: &Prove, console: &Console) -> Result<u8> {
     let begin = Instant::now();
-    let inputs = [&*options.key, &*options.circuit, &*options.witness];
+    let vk_path = options.vk.as_deref().unwrap_or(&options.key);
+    let inputs = [&*options.key, &*options.circuit, &*options.witness, vk_path];
     let format = format(options);
     check_outputs(options)?;
     let proof_out = Output::create(&options.proof, &inputs)?;
@@ -36,13 +37,14 @@ pub fn run(options: &Prove, console: &Console) -> Result<u8> {
     let key_source = Source::open(&options.key)?;
     let circuit_source = Source::open(&options.circuit)?;
     let witness = at(&options.witness, wtns::read(&Source::open(&options.witness)?))?;
+    let vk = options.vk.as_deref().map(|path| at(path, files::verifying_key(&Source::open(path)?))).transpose()?;
     let engine = files::engine(options.threads, 1, 1)?;
     let spinner = console.spinner("circuit");
     let circuit = engine.install(|| files::circuit(&options.circuit, &circuit_source))?;
     spinner.finish_and_clear();
     at(&options.witness, circuit.check_witness(&witness))?;
     let key_begin = Instant::now();
-    let key = files::key(&engine, &options.key, &key_source, &options.trust, &circuit, console)?;
+    let key = files::key(&engine, &options.key, &key_source, vk, &options.trust, &circuit, console)?;
     let key_time = key_begin.elapsed();
 
     let public = witness[..circuit.num_inputs()].to_vec();

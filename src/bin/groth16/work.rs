@@ -71,7 +71,7 @@ impl Work {
         let rows = engine.install(|| files::circuit(circuit, &circuit_source))?;
         at(witness, rows.check_witness(&values))?;
         let trust = Trust { check: Check::Subgroup, digest: None };
-        let key = files::key(engine, key, &key_source, &trust, &rows, console)?;
+        let key = files::key(engine, key, &key_source, None, &trust, &rows, console)?;
         let (inputs, aux) = values.split_at(rows.num_inputs());
         let (inputs, aux) = (Values::new(inputs), Values::new(aux));
         Ok(Self { key, circuit: Arc::new(rows), inputs, aux })

@@ -16,9 +16,9 @@ use crate::math::curve::Affine;
 use crate::math::fr::Fr;
 use crate::prover::circuit::Circuit;
 use crate::prover::epilogue::Blinding;
-use crate::prover::key::ProvingKey;
+use crate::prover::key::{InputRows, ProvingKey};
 use crate::prover::reference;
-use crate::prover::setup::{Trapdoor, setup};
+use crate::prover::setup::{Trapdoor, expected_proof_with, setup, setup_gnark};
 use crate::prover::synthetic::{self, Shape};
 use crate::prover::witness::{ScalarForm, Scalars};
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
@@ -135,6 +135,41 @@ fn a_key_that_was_damaged_in_memory_gives_no_proof() {
         assert_eq!(prove(&engine, &case, key, true).unwrap_err().status(), Status::SelfCheck, "{query}");
     }
     assert!(prove(&engine, &case, case.key.clone(), true).is_ok());
+}
+
+#[test]
+fn proofs_of_gnark_keys_are_those_that_the_trapdoor_gives() {
+    let engine = engine();
+    let trapdoor = Trapdoor::from_seed(5);
+    for (rows, inputs) in
+        [(1, 1), (2, 1), (3, 3), (4, 1), (5, 40), (31, 1), (32, 2), (33, 1), (255, 1), (256, 90), (257, 1)]
+    {
+        let (circuit, witness) = synthetic::circuit(&Shape::new(rows, inputs, 11)).unwrap();
+        let (params, vk) = setup_gnark(&circuit, &trapdoor).unwrap();
+        let key = ProvingKey::from_gnark(params.clone(), Some(vk)).unwrap();
+        let (r, s) = (Fr::from(7), Fr::from(9));
+        let expected = expected_proof_with(&circuit, InputRows::None, &trapdoor, &witness, r, s).unwrap();
+        assert_eq!(reference::prove(&key, &circuit, &witness, r, s).unwrap(), expected, "{rows} rows");
+        let values = circuit.evaluate(&witness).unwrap();
+        let case = Case { circuit: Arc::new(circuit), witness, key };
+        assert_eq!(prove(&engine, &case, case.key.clone(), true).unwrap(), expected, "{rows} rows, {inputs} inputs");
+
+        let loaded = engine.load_key(1, || Ok((case.key.clone(), None))).unwrap();
+        let mut given = input(&case, &loaded, true).unwrap();
+        let [a, b, c] = [("a", &values.a), ("b", &values.b), ("c", &values.c)].map(|(name, rows)| scalars(name, rows));
+        given.rows = RowSource::Given { a, b, c };
+        given.check_sizes().unwrap();
+        let job = engine.create(given, None);
+        engine.submit(&job, 0).unwrap();
+        job.wait(None);
+        assert_eq!(job.result().unwrap().unwrap(), expected, "{rows} rows given");
+
+        // Without its verifying key, a key gives proofs only to those who ask for unverified ones.
+        let bare = ProvingKey::from_gnark(params, None).unwrap();
+        let error = prove(&engine, &case, bare.clone(), true).unwrap_err();
+        assert!(error.status() == Status::Invalid && error.message().contains("verifying key"), "{error}");
+        assert_eq!(prove(&engine, &case, bare, false).unwrap(), expected);
+    }
 }
 
 #[test]

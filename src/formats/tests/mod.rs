@@ -1,6 +1,7 @@
 //! Round trips, and bytes that somebody damaged.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod gnark;
 mod iden3;
 mod params;
 mod points;

@@ -30,18 +30,18 @@ fn check(circuit: &Circuit, witness: &[Fr], seed: u64) -> ProvingKey {
         let proof = reference::prove(&key, circuit, witness, *r, *s).unwrap();
         assert_eq!(proof, expected, "{} rows", circuit.num_rows());
         // Without auxiliary variables, h and blinding C is infinity, which verifiers refuse.
-        assert_eq!(verify(&key.vk, inputs, &proof).unwrap(), !proof.c.is_infinity());
+        assert_eq!(verify(key.verifying_key().unwrap(), inputs, &proof).unwrap(), !proof.c.is_infinity());
     }
     let (r, s) = blindings[0];
     let proof = reference::prove(&key, circuit, witness, r, s).unwrap();
     for changed in 1..inputs.len() {
         let mut inputs = inputs.to_vec();
         inputs[changed] += Fr::ONE;
-        assert!(!verify(&key.vk, &inputs, &proof).unwrap());
+        assert!(!verify(key.verifying_key().unwrap(), &inputs, &proof).unwrap());
     }
     let mut other = proof;
     other.c = -other.c;
-    assert!(!verify(&key.vk, inputs, &other).unwrap());
+    assert!(!verify(key.verifying_key().unwrap(), inputs, &other).unwrap());
     key
 }
 
@@ -129,10 +129,10 @@ fn inputs_of_a_verification_are_counted() {
     let key = check(&circuit, &witness, 2);
     let proof = reference::prove(&key, &circuit, &witness, Fr::ONE, Fr::ONE).unwrap();
     for count in [0, 1, 2, 4] {
-        let error = verify(&key.vk, &witness[..count], &proof).unwrap_err();
+        let error = verify(key.verifying_key().unwrap(), &witness[..count], &proof).unwrap_err();
         assert_eq!(error.status(), Status::Invalid);
     }
-    let error = verify(&key.vk, &[Fr::ZERO, witness[1], witness[2]], &proof).unwrap_err();
+    let error = verify(key.verifying_key().unwrap(), &[Fr::ZERO, witness[1], witness[2]], &proof).unwrap_err();
     assert_eq!(error.message(), "verify: input 0 is not one");
     for point in 0..3 {
         let mut proof = proof;
@@ -141,7 +141,7 @@ fn inputs_of_a_verification_are_counted() {
             1 => proof.b = Affine::INFINITY,
             _ => proof.c = Affine::INFINITY,
         }
-        assert!(!verify(&key.vk, &witness[..3], &proof).unwrap());
+        assert!(!verify(key.verifying_key().unwrap(), &witness[..3], &proof).unwrap());
     }
 }
 
