@@ -2,7 +2,7 @@
 //
 // Rounds are interleaved, with the first of each left out, and medians compared. Two circuits of the same size:
 //
-//	products  every wire is of full size and has a point in A; half have one in B
+//	products  every wire is of full size and has points in A and B
 //	bits      three wires in four are 0 or 1, as in hashes and range checks
 //
 // The library's proofs are verified before they are given out, gnark's are not. Each line is one claim: RATIO name
