@@ -36,6 +36,9 @@ formatted() {
 step format formatted
 step vet go -C go-bindings/gnark vet ./...
 step tests env GODEBUG=cgocheck=1 go -C go-bindings/gnark test -count=1 -timeout 60m .
+# A collector that runs all the time, for what is pinned and for what is held by weak pointers.
+step "tests, GOGC=1" env -u GROTH16_GNARK_LONG GOGC=1 GODEBUG=cgocheck=1 \
+  go -C go-bindings/gnark test -count=1 -short -run 'Start|Cancel|Concurrent|Lent|Collected|ReadAnew|Package' .
 # What is shared between goroutines, and what is lent to C. One build for both, which compiles all of gnark anew.
 step "tests, race and cgocheck2" env -u GROTH16_GNARK_LONG GOEXPERIMENT=cgocheck2 \
   go -C go-bindings/gnark test -count=1 -race -timeout 60m -short .

@@ -173,15 +173,32 @@ func TestWrongKeys(t *testing.T) {
 		newFixture(t, small-1, 50),                                   // wires
 		setUp(t, &privateChain{constraints: 4}, &privateChain{X: 2}), // everything
 	} {
-		_, err := p.Prove(context.Background(), f.r1cs, shape.pk, f.full)
-		wantStatus(t, lib.ErrInvalid, err)
-		_, err = loadKey(t, p, shape).Prove(context.Background(), f.r1cs, f.full)
-		wantStatus(t, lib.ErrInvalid, err)
-		_, err = p.LoadKey(context.Background(), f.pk, shape.vk)
+		_, byProver := p.Prove(context.Background(), f.r1cs, shape.pk, f.full)
+		_, byKey := loadKey(t, p, shape).Prove(context.Background(), f.r1cs, f.full)
+		for _, err := range []error{byProver, byKey} {
+			wantStatus(t, lib.ErrInvalid, err)
+			if err != nil && !strings.Contains(err.Error(), "proving key of another circuit") {
+				t.Errorf("found too late, after the witness was solved: %v", err)
+			}
+		}
+		_, err := p.LoadKey(context.Background(), f.pk, shape.vk)
 		wantStatus(t, lib.ErrInvalid, err)
 	}
 	wantStatus(t, lib.ErrInvalid, BindVerifyingKey(f.pk, other.vk))
 	wantStatus(t, lib.ErrInvalid, BindVerifyingKey(other.pk, f.vk))
+	own, others := f.vk.(*bls.VerifyingKey), other.vk.(*bls.VerifyingKey)
+	for name, change := range map[string]func(vk *bls.VerifyingKey){
+		"alpha":         func(vk *bls.VerifyingKey) { vk.G1.Alpha = others.G1.Alpha },
+		"beta":          func(vk *bls.VerifyingKey) { vk.G2.Beta = others.G2.Beta },
+		"delta":         func(vk *bls.VerifyingKey) { vk.G2.Delta = others.G2.Delta },
+		"public inputs": func(vk *bls.VerifyingKey) { vk.G1.K = vk.G1.K[1:] },
+	} {
+		changed := *own
+		change(&changed)
+		if err := BindVerifyingKey(f.pk, &changed); !errors.Is(err, lib.ErrInvalid) {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
 	if err := Verify(nil, f.vk, f.public); err == nil {
 		t.Error("nil proof")
 	}
@@ -280,4 +297,41 @@ func TestClosedProver(t *testing.T) {
 	if _, err := engine.Info(); err != nil {
 		t.Error(err)
 	}
+}
+
+// repeated has as many constraints as it is told, of the same two wires.
+type repeated struct {
+	X, Y        frontend.Variable
+	constraints int
+}
+
+func (c *repeated) Define(api frontend.API) error {
+	for range c.constraints {
+		api.AssertIsEqual(c.X, c.Y)
+	}
+	return nil
+}
+
+// Where the numbers of wires are equal the domain tells keys apart, and where that is, too, the self-check.
+func TestWrongDomain(t *testing.T) {
+	p := newProver(t, ProverOptions{})
+	fixtures := map[int]*fixture{}
+	for _, n := range []int{4, 5, 8, 9} {
+		fixtures[n] = setUp(t, &repeated{constraints: n}, &repeated{X: 7, Y: 7})
+		fixtures[n].check(t, p)
+	}
+	prove := func(circuit, key int) error {
+		f := fixtures[circuit]
+		_, err := p.Prove(context.Background(), f.r1cs, fixtures[key].pk, f.full)
+		return err
+	}
+	for _, pair := range [][2]int{{4, 5}, {5, 4}, {8, 9}, {9, 8}} {
+		err := prove(pair[0], pair[1])
+		wantStatus(t, lib.ErrInvalid, err)
+		if err != nil && !strings.Contains(err.Error(), "proving key of another circuit") {
+			t.Errorf("%v: %v", pair, err)
+		}
+	}
+	wantStatus(t, lib.ErrSelfCheck, prove(5, 8))
+	wantStatus(t, lib.ErrSelfCheck, prove(8, 5))
 }
