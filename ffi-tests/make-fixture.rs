@@ -14,11 +14,12 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+use groth16::formats::points::PointForm;
 use groth16::formats::source::Source;
-use groth16::formats::{bellman_params, r1cs, wtns};
+use groth16::formats::{bellman_params, gnark, r1cs, wtns};
 use groth16::math::fr::{Fr, MODULUS, scalar_to_le_bytes};
 use groth16::prover::circuit::Circuit;
-use groth16::prover::setup::{Trapdoor, expected_proof, setup};
+use groth16::prover::setup::{Trapdoor, expected_proof, setup, setup_gnark};
 use groth16::prover::synthetic::{self, Rng, Shape};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -114,6 +115,21 @@ fn montgomery(value: &Fr) -> [u8; 32] {
     scalar_to_le_bytes(&value.to_montgomery())
 }
 
+/// Keys of gnark for a circuit, in both forms.
+fn gnark_seeds(dir: &Path, circuit: &Path, log_rows: u32) -> Outcome {
+    let circuit = Circuit::from_r1cs(&r1cs::read(&Source::open(circuit)?)?)?;
+    let (pk, vk) = setup_gnark(&circuit, &Trapdoor::from_seed(1))?;
+    for form in [PointForm::Compressed, PointForm::Uncompressed] {
+        let name = format!("{log_rows}.{form:?}");
+        for target in ["gnark_pk", "gnark_vk"] {
+            fs::create_dir_all(dir.join(target))?;
+        }
+        gnark::pk::write(&pk, form, fs::File::create(dir.join("gnark_pk").join(&name))?)?;
+        gnark::vk::write(&vk, form, fs::File::create(dir.join("gnark_vk").join(&name))?)?;
+    }
+    Ok(())
+}
+
 /// For each fuzz target a directory with a few valid inputs.
 fn seeds(dir: &Path) -> Outcome {
     for log_rows in [0, 2, 4] {
@@ -130,6 +146,7 @@ fn seeds(dir: &Path) -> Outcome {
         let vk = key.get(..864 + 4 + 96 * INPUTS).ok_or("a short key")?;
         fs::create_dir_all(dir.join("vk"))?;
         fs::write(dir.join("vk").join(format!("{log_rows}")), vk)?;
+        gnark_seeds(dir, &work.join("circuit.r1cs"), log_rows)?;
         let proof = groth16::formats::proof::Proof::from_bytes(&fs::read(work.join("proof"))?)?;
         fs::write(dir.join("proof").join(format!("{log_rows}.uncompressed")), proof.to_uncompressed())?;
         fs::write(dir.join("proof").join(format!("{log_rows}.json")), proof.to_json())?;

@@ -485,7 +485,7 @@ typedef struct groth16_job_options {
   struct groth16_scalars b;
   /* may stay empty: then a wrong witness is found by the self-check only */
   struct groth16_scalars c;
-  /* inputs.data[0] is one */
+  /* the first is one */
   struct groth16_scalars inputs;
   struct groth16_scalars aux;
   /* 32 bytes each, canonical, copied; default: the system's random numbers */

@@ -7,12 +7,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use groth16::formats::points::PointForm;
 use groth16::formats::proof::Proof;
-use groth16::formats::{bellman_params, r1cs, wtns};
+use groth16::formats::{bellman_params, gnark, r1cs, wtns};
 use groth16::math::curve::Affine;
 use groth16::math::fr::Fr;
 use groth16::prover::circuit::Circuit;
-use groth16::prover::setup::{Trapdoor, expected_proof, setup};
+use groth16::prover::setup::{Trapdoor, expected_proof, setup, setup_gnark};
 use groth16::prover::synthetic::{self, Shape};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -156,6 +157,29 @@ fn the_proof_is_the_expected_one() {
     // JSON by the name of the file.
     succeeds(&case.prove(&["--proof", "proof.json"]));
     assert_eq!(case.read("proof.json")[0], b'{');
+}
+
+#[test]
+fn keys_of_gnark_prove_with_their_verifying_key() {
+    let case = Case::new();
+    let (pk, vk) = setup_gnark(&case.circuit, &case.trapdoor).unwrap();
+    for (form, name) in [(PointForm::Compressed, "compressed"), (PointForm::Uncompressed, "raw")] {
+        let (mut key, mut verifying) = (Vec::new(), Vec::new());
+        gnark::pk::write(&pk, form, &mut key).unwrap();
+        gnark::vk::write(&vk, form, &mut verifying).unwrap();
+        case.write("k.params", &key);
+        case.write("g.vk", &verifying);
+        fails(&case.prove(&[]), 2, "the self-check: the key was loaded without its verifying key");
+        succeeds(&case.prove(&["--vk", "g.vk", "--proof", "p", "--public", "public.json"]));
+        is_valid(&case.verify("g.vk", "public.json", "p"));
+        fails(&case.verify("k.params", "public.json", "p"), 2, "k.params: a proving key of gnark");
+        let told = case.run(&["info", "k.params", "g.vk"]);
+        succeeds(&told);
+        for text in ["proving key (gnark)", "verifying key (gnark)", name, "b_g2"] {
+            assert!(stdout(&told).contains(text), "{text}: {}", stdout(&told));
+        }
+    }
+    fails(&case.prove(&["--vk", "c.r1cs"]), 2, "c.r1cs: ");
 }
 
 #[test]

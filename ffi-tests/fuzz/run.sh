@@ -7,9 +7,9 @@ cd "$(dirname "$0")/../.."
 seconds=${1:-5}
 shift $(($# > 0))
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(bellman_params r1cs wtns proof vk csr)
+[ ${#targets[@]} -gt 0 ] || targets=(bellman_params gnark_pk gnark_vk r1cs wtns proof vk csr)
 work=$PWD/target/fuzz
-if [ ! -e "$work/seeds/csr" ]; then
+if [ ! -e "$work/seeds/gnark_pk" ]; then
   cargo run --release --locked -q --features cli --example make-fixture -- seeds "$work/seeds"
 fi
 

@@ -105,7 +105,7 @@ pub struct groth16_job_options {
     pub b: groth16_scalars,
     /// may stay empty: then a wrong witness is found by the self-check only
     pub c: groth16_scalars,
-    /// inputs.data[0] is one
+    /// the first is one
     pub inputs: groth16_scalars,
     pub aux: groth16_scalars,
     /// 32 bytes each, canonical, copied; default: the system's random numbers

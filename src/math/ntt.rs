@@ -1,7 +1,7 @@
 //! Number-theoretic transforms over the scalar field, in place and without bit reversal.
 //!
 //! The forward one takes natural order to bit-reversed order ("NR", Cooley-Tukey on blocks: block k of any level
-//! reduces a polynomial modulo x^(2m) - t^2 to those modulo x^m - t and x^m + t, with t = T[k], T[k] = w^(bit
+//! reduces a polynomial modulo x^(2m) - t^2 to those modulo x^m - t and x^m + t, with t = `T[k]`, `T[k]` = w^(bit
 //! reversal of k), whatever the level). The other one takes bit-reversed order to natural order ("RN") and is its
 //! transpose: the matrix of a transform is symmetric, so it computes the same. One table serves all levels and all
 //! smaller sizes. Source: D. Harvey, "Faster arithmetic for number-theoretic transforms", 2014, and the block

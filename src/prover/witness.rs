@@ -25,6 +25,14 @@ pub struct Scalars {
     form: ScalarForm,
 }
 
+struct Wiped(Zeroizing<Vec<u8>>);
+
+impl AsRef<[u8]> for Wiped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// Bytes of one scalar.
 pub const SCALAR_BYTES: usize = 32;
 
@@ -39,6 +47,14 @@ impl Scalars {
         Ok(Self { name, bytes, form })
     }
 
+    /// Copies of values, which are wiped with the last owner.
+    pub fn from_values(name: &'static str, values: &[Fr]) -> Result<Self> {
+        let mut bytes = Zeroizing::new(Vec::new());
+        reserve(&mut bytes, values.len().saturating_mul(SCALAR_BYTES), name)?;
+        values.iter().for_each(|value| value.to_montgomery().iter().for_each(|limb| bytes.extend(limb.to_le_bytes())));
+        Self::new(name, Box::new(Wiped(bytes)), ScalarForm::Montgomery)
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         (*self.bytes).as_ref().len() / SCALAR_BYTES
@@ -49,7 +65,8 @@ impl Scalars {
         self.len() == 0
     }
 
-    /// Appends all of them to `out`, which has room for them: one that grew would leave unwiped copies. `Status::Invalid`, naming the first index, if one is not below r.
+    /// Appends all of them to `out`, which has room for them: one that grew would leave unwiped copies. `Status::Invalid`,
+    /// naming the first index, if one is not below r.
     pub fn read_into(&self, out: &mut Zeroizing<Vec<Fr>>) -> Result<()> {
         let bytes = (*self.bytes).as_ref();
         let start = out.len();

@@ -2,6 +2,8 @@
 //! takes it gives back unchanged, and what is built of it does not panic either.
 
 use groth16::formats::bellman_params::{self, PointChecks, ReadOptions};
+use groth16::formats::gnark;
+use groth16::formats::points::PointForm;
 use groth16::formats::proof::Proof;
 use groth16::formats::r1cs::{self, R1cs};
 use groth16::formats::source::Source;
@@ -16,8 +18,16 @@ use groth16::prover::key::{Densities, ProvingKey};
 pub type Target = fn(&[u8]);
 
 /// All of them, by name.
-pub const TARGETS: [(&str, Target); 6] =
-    [("bellman_params", bellman_params), ("r1cs", r1cs), ("wtns", wtns), ("proof", proof), ("vk", vk), ("csr", csr)];
+pub const TARGETS: [(&str, Target); 8] = [
+    ("bellman_params", bellman_params),
+    ("gnark_pk", gnark_pk),
+    ("gnark_vk", gnark_vk),
+    ("r1cs", r1cs),
+    ("wtns", wtns),
+    ("proof", proof),
+    ("vk", vk),
+    ("csr", csr),
+];
 
 /// A key file; the checks are chosen by its length.
 pub fn bellman_params(data: &[u8]) {
@@ -33,6 +43,33 @@ pub fn bellman_params(data: &[u8]) {
     if let Ok(key) = ProvingKey::from_bellman(params, Densities::default()) {
         assert!(key.domain_size() > key.h.len());
     }
+}
+
+/// A proving key of gnark; the checks are chosen by its length.
+pub fn gnark_pk(data: &[u8]) {
+    let checks = [PointChecks::Nothing, PointChecks::OnCurve, PointChecks::Subgroup][data.len() % 3];
+    let source = Source::Bytes(data);
+    let layout = gnark::pk::layout(&source);
+    let options = ReadOptions { checks, ..ReadOptions::default() };
+    let Ok((params, _)) = gnark::pk::read(&source, &options, false) else { return };
+    let layout = layout.expect("read, but its layout was refused");
+    let mut bytes = Vec::new();
+    gnark::pk::write(&params, layout.form, &mut bytes).expect("what was read can be written");
+    // Of the domain's numbers those that follow from its size are not compared with it.
+    assert_eq!(bytes[169..], data[169..], "written otherwise than it was read");
+    let key = ProvingKey::from_gnark(params, None).expect("counts were checked");
+    assert_eq!(key.num_inputs as u64, layout.num_public());
+    assert_eq!(key.host_bytes() as u64, layout.point_bytes());
+}
+
+/// A verifying key of gnark.
+pub fn gnark_vk(data: &[u8]) {
+    let source = Source::Bytes(data);
+    let Ok(key) = gnark::vk::read(&source) else { return };
+    let form = if data[0] & 0x80 == 0 { PointForm::Uncompressed } else { PointForm::Compressed };
+    let mut bytes = Vec::new();
+    gnark::vk::write(&key, form, &mut bytes).expect("what was read can be written");
+    assert!(bytes.starts_with(data), "written otherwise than it was read");
 }
 
 /// A circuit's file.

@@ -121,7 +121,7 @@ fn a_file_that_changes_while_it_is_read() {
 fn keys_of_other_formats() {
     let setup = Setup::small();
     let (zkey, key) = ([b"zkey\x01\0\0\0".as_slice(), &[1; 2000]].concat(), &setup.fixture.key);
-    for format in 2..5 {
+    for format in [2, 4] {
         for bytes in [&zkey, key] {
             let loaded = setup.engine.key(|o| {
                 (o.data, o.data_len, o.format) = (bytes.as_ptr().cast(), bytes.len(), format);
@@ -130,7 +130,7 @@ fn keys_of_other_formats() {
             assert_fails(loaded, status::UNSUPPORTED, &["GROTH16_FORMAT_", "not in this version"]);
         }
     }
-    // Taken for the one format that is read: never for a key.
+    // Taken for the format without a header: never for a key.
     assert_fails(load(&setup, &zkey), status::FORMAT, &["bellman params"]);
     setup.check_health();
 }

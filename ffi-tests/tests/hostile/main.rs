@@ -10,6 +10,7 @@ mod counts;
 mod environment;
 mod files;
 mod fork;
+mod gnark;
 mod structs;
 mod verify;
 mod witness;

@@ -1,0 +1,166 @@
+#include "emulate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include <memory>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#define G16_ADDRESS_SANITIZER 1
+#else
+#define G16_ADDRESS_SANITIZER 0
+#endif
+
+namespace g16 {
+namespace emulate {
+namespace {
+
+constexpr size_t kStackBytes = 256 << 10;
+
+enum class State { ready, at_barrier, at_exchange, done };
+
+struct Fibre {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+    Coordinates coordinates;
+    State state = State::done;
+    /// What this thread passed to its last two exchanges; a lane may be one ahead of another.
+    uint32_t passed[2] = {};
+    uint32_t exchanges = 0;
+    void* fake_stack = nullptr;
+};
+
+struct Block {
+    std::vector<std::unique_ptr<Fibre>> fibres;
+    std::vector<Quad> shared;
+    ucontext_t scheduler;
+    void* scheduler_fake_stack = nullptr;
+    const void* scheduler_stack = nullptr;
+    size_t scheduler_size = 0;
+    Fibre* running = nullptr;
+    void (*body)(void*) = nullptr;
+    void* argument = nullptr;
+};
+
+Block block;
+
+[[noreturn]] void fail(const char* what) {
+    fprintf(stderr, "emulated kernel: %s\n", what);
+    abort();
+}
+
+void enter(Fibre& fibre) {
+    block.running = &fibre;
+#if G16_ADDRESS_SANITIZER
+    __sanitizer_start_switch_fiber(&block.scheduler_fake_stack, fibre.stack.get(), kStackBytes);
+#endif
+    swapcontext(&block.scheduler, &fibre.context);
+#if G16_ADDRESS_SANITIZER
+    __sanitizer_finish_switch_fiber(block.scheduler_fake_stack, nullptr, nullptr);
+#endif
+    block.running = nullptr;
+}
+
+void leave(State state) {
+    Fibre& fibre = *block.running;
+    fibre.state = state;
+#if G16_ADDRESS_SANITIZER
+    // Without a place for its fake stack, a fibre's is freed: it will not run again.
+    void** kept = state == State::done ? nullptr : &fibre.fake_stack;
+    __sanitizer_start_switch_fiber(kept, block.scheduler_stack, block.scheduler_size);
+#endif
+    swapcontext(&fibre.context, &block.scheduler);
+#if G16_ADDRESS_SANITIZER
+    __sanitizer_finish_switch_fiber(fibre.fake_stack, &block.scheduler_stack, &block.scheduler_size);
+#endif
+}
+
+void trampoline() {
+#if G16_ADDRESS_SANITIZER
+    __sanitizer_finish_switch_fiber(nullptr, &block.scheduler_stack, &block.scheduler_size);
+#endif
+    block.body(block.argument);
+    leave(State::done);
+    fail("a thread ran on after its end");
+}
+
+void prepare(Fibre& fibre, const Coordinates& coordinates) {
+    if (!fibre.stack) fibre.stack.reset(new char[kStackBytes]);
+    fibre.coordinates = coordinates;
+    fibre.state = State::ready;
+    fibre.exchanges = 0;
+    getcontext(&fibre.context);
+    fibre.context.uc_stack.ss_sp = fibre.stack.get();
+    fibre.context.uc_stack.ss_size = kStackBytes;
+    fibre.context.uc_link = nullptr;
+    makecontext(&fibre.context, trampoline, 0);
+}
+
+/// Runs each thread to its next barrier, or its end. True while there are threads left.
+bool phase(uint32_t threads, bool backwards) {
+    bool exchanging = true;
+    while (exchanging) {
+        exchanging = false;
+        for (uint32_t i = 0; i < threads; i++) {
+            Fibre& fibre = *block.fibres[backwards ? threads - 1 - i : i];
+            if (fibre.state != State::ready && fibre.state != State::at_exchange) continue;
+            enter(fibre);
+            exchanging |= fibre.state == State::at_exchange;
+        }
+    }
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < threads; i++) waiting += block.fibres[i]->state == State::at_barrier;
+    if (waiting != 0 && waiting != threads) fail("a barrier that not all threads reach");
+    for (uint32_t i = 0; i < threads && waiting != 0; i++) block.fibres[i]->state = State::ready;
+    return waiting != 0;
+}
+
+}  // namespace
+
+Coordinates& here() {
+    return block.running->coordinates;
+}
+
+Quad* shared() {
+    return block.shared.data();
+}
+
+void barrier() {
+    leave(State::at_barrier);
+}
+
+uint32_t exchange(uint32_t value, uint32_t lane) {
+    Fibre& self = *block.running;
+    uint32_t turn = self.exchanges++;
+    self.passed[turn % 2] = value;
+    uint32_t thread = self.coordinates.thread.x, size = self.coordinates.block_size.x;
+    uint32_t warp = thread - thread % 32, end = warp + 32 < size ? warp + 32 : size;
+    for (bool all = false; !all;) {
+        all = true;
+        for (uint32_t i = warp; i < end; i++) all &= block.fibres[i]->exchanges > turn;
+        if (!all) leave(State::at_exchange);
+    }
+    uint32_t from = warp + lane % 32;
+    return from < end ? block.fibres[from]->passed[turn % 2] : value;
+}
+
+void run(uint32_t blocks, uint32_t threads, size_t shared_bytes, void (*body)(void*), void* argument) {
+    while (block.fibres.size() < threads) block.fibres.emplace_back(new Fibre);
+    block.body = body;
+    block.argument = argument;
+    for (uint32_t index = 0; index < blocks; index++) {
+        // Fresh memory each time: what an earlier block left must not be found, and the sanitizer sees its bounds.
+        block.shared = std::vector<Quad>((shared_bytes + 15) / 16, Quad{0xdeadbeef, 0xdeadbeef, 0xdeadbeef, 0xdeadbeef});
+        block.shared.shrink_to_fit();
+        for (uint32_t i = 0; i < threads; i++) {
+            prepare(*block.fibres[i], Coordinates{{i, 0, 0}, {index, 0, 0}, {threads, 1, 1}, {blocks, 1, 1}});
+        }
+        for (bool backwards = false; phase(threads, backwards); backwards = !backwards) {}
+    }
+}
+
+}  // namespace emulate
+}  // namespace g16

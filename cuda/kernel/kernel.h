@@ -1,0 +1,50 @@
+// What kernels are written with: either nvcc's own words, or those of the emulator for a host compiler.
+#ifndef G16_KERNEL_KERNEL_H
+#define G16_KERNEL_KERNEL_H
+
+#include "../field/element.h"
+
+#ifdef __CUDACC__
+#define G16_GLOBAL __global__
+#define G16_KERNEL(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
+/// `name` points to the block's dynamic shared memory.
+#define G16_SHARED(name) extern __shared__ ::g16::Quad name[]
+#define G16_DEVICE __device__ __forceinline__
+#else
+#include "../emulate/emulate.h"
+#define G16_GLOBAL
+#define G16_KERNEL(threads, blocks) extern "C" void
+#define G16_SHARED(name) ::g16::Quad* name = ::g16::emulate::shared()
+#define G16_DEVICE inline
+#endif
+
+namespace g16 {
+
+/// The element at `from`, as two loads of 16 bytes.
+G16_DEVICE Fr load(const Fr* from) {
+    const Quad* quads = reinterpret_cast<const Quad*>(from);
+    Quad low = quads[0], high = quads[1];
+    return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+}
+
+G16_DEVICE void store(Fr* to, const Fr& value) {
+    Quad* quads = reinterpret_cast<Quad*>(to);
+    quads[0] = {value.word[0], value.word[1], value.word[2], value.word[3]};
+    quads[1] = {value.word[4], value.word[5], value.word[6], value.word[7]};
+}
+
+/// `value`, below 2^bits, with its bits in reverse; bits from 0 to 32.
+G16_DEVICE uint32_t reverse_bits(uint32_t value, uint32_t bits) {
+    if (bits == 0) return 0;
+#ifdef __CUDACC__
+    return __brev(value) >> (32 - bits);
+#else
+    uint32_t out = 0;
+    for (uint32_t i = 0; i < bits; i++) out |= ((value >> i) & 1) << (bits - 1 - i);
+    return out;
+#endif
+}
+
+}  // namespace g16
+
+#endif

@@ -1,0 +1,96 @@
+// gpu-test and emulate-test: VECTORS [LOG_SIZE...] checks the device code against the vectors that vectors.py wrote, and at
+// the given sizes; the last line is "N passed, N failed" and the exit code is 0 only if none failed.
+
+#include "suite.h"
+
+namespace g16 {
+namespace {
+
+uint32_t number(FILE* file) {
+    unsigned char bytes[4];
+    if (fread(bytes, 1, 4, file) != 4) stop("vectors", "file ends too early");
+    return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+std::vector<uint32_t> numbers(FILE* file, size_t count) {
+    std::vector<uint32_t> out(count);
+    for (uint32_t& value : out) value = number(file);
+    return out;
+}
+
+std::vector<Section> read_sections(const char* path) {
+    FILE* file = fopen(path, "rb");
+    char magic[4], name[32];
+    if (file == nullptr || fread(magic, 1, 4, file) != 4 || memcmp(magic, "G16V", 4) != 0) stop(path, "no vectors");
+    std::vector<Section> out;
+    while (fread(name, 1, 32, file) == 32) {
+        Section section;
+        section.name = std::string(name, strnlen(name, 32));
+        for (uint32_t& parameter : section.parameters) parameter = number(file);
+        section.input_words = number(file);
+        section.output_words = number(file);
+        section.cases = number(file);
+        section.input = numbers(file, (size_t)section.input_words * section.cases);
+        section.output = numbers(file, (size_t)section.output_words * section.cases);
+        out.push_back(section);
+    }
+    fclose(file);
+    return out;
+}
+
+void run_operation(const Operation& operation, const Section& section, Results& results) {
+    if (operation.input_words != section.input_words || operation.output_words != section.output_words) {
+        return results.add(false, section.name + ": words of a case");
+    }
+    Memory<uint32_t> in(section.input), out(section.output.size());
+    operation.run(in.data(), out.data(), section.cases);
+    wait();
+    std::vector<uint32_t> got = out.read();
+    for (uint32_t i = 0; i < section.cases; i++) {
+        size_t at = (size_t)i * section.output_words;
+        bool good = memcmp(&got[at], &section.output[at], section.output_words * 4) == 0;
+        results.add(good, section.name + " case " + std::to_string(i));
+    }
+}
+
+}  // namespace
+}  // namespace g16
+
+int main(int count, char** arguments) {
+    using namespace g16;
+    if (count < 2) stop("usage", "VECTORS [LOG_SIZE...]");
+    setvbuf(stdout, nullptr, _IOLBF, 0);
+    Tuning tuning = tuning_for(0);
+#ifdef __CUDACC__
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, 0), "device");
+    printf("%s, compute capability %d.%d\n", properties.name, properties.major, properties.minor);
+    tuning = tuning_for(properties.major * 10 + properties.minor);
+#endif
+    std::vector<Operation> operations = field_operations();
+    for (const Operation& operation : g1_operations()) operations.push_back(operation);
+    for (const Operation& operation : g2_operations()) operations.push_back(operation);
+    Results results;
+    std::vector<bool> seen(operations.size());
+    for (const Section& section : read_sections(arguments[1])) {
+        if (section.name.rfind("ntt_", 0) == 0 || section.name == "quotient") {
+            run_transform_section(section, results);
+            continue;
+        }
+        bool known = false;
+        for (size_t i = 0; i < operations.size(); i++) {
+            if (section.name != operations[i].name) continue;
+            known = seen[i] = true;
+            run_operation(operations[i], section, results);
+        }
+        if (!known) results.add(false, section.name + ": no such operation");
+    }
+    for (size_t i = 0; i < operations.size(); i++) results.add(seen[i], std::string(operations[i].name) + ": no vectors");
+    for (int i = 2; i < count; i++) {
+        uint32_t before = results.failed;
+        run_large((uint32_t)atoi(arguments[i]), i % 2 ? 5 : 7, tuning, results);
+        printf("2^%s %s\n", arguments[i], results.failed == before ? "good" : "BAD");
+    }
+    printf("%u passed, %u failed\n", results.passed, results.failed);
+    return results.failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,83 @@
+// What the parts of the test program share.
+#ifndef G16_TESTS_SUITE_H
+#define G16_TESTS_SUITE_H
+
+#include <string>
+#include <vector>
+
+#include "device.h"
+
+namespace g16 {
+
+/// A section of the file that vectors.py writes.
+struct Section {
+    std::string name;
+    uint32_t parameters[4];
+    uint32_t input_words, output_words, cases;
+    std::vector<uint32_t> input, output;
+};
+
+/// Counts what passed and prints what did not.
+struct Results {
+    uint32_t passed = 0, failed = 0;
+    void add(bool good, const std::string& what) {
+        good ? passed++ : failed++;
+        if (!good) printf("FAILED %s\n", what.c_str());
+    }
+};
+
+/// An operation on words, one case a thread.
+struct Operation {
+    const char* name;
+    uint32_t input_words, output_words;
+    void (*run)(const uint32_t* in, uint32_t* out, uint32_t cases);
+};
+
+template <class Op>
+G16_GLOBAL void operation_kernel(const uint32_t* in, uint32_t* out, uint32_t cases) {
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= cases) return;
+    typename Op::Input input;
+    typename Op::Output output;
+    constexpr uint32_t input_words = sizeof(input) / 4, output_words = sizeof(output) / 4;
+    uint32_t* words = reinterpret_cast<uint32_t*>(&input);
+    for (uint32_t w = 0; w < input_words; w++) words[w] = in[(size_t)i * input_words + w];
+    output = Op::apply(input);
+    words = reinterpret_cast<uint32_t*>(&output);
+    for (uint32_t w = 0; w < output_words; w++) out[(size_t)i * output_words + w] = words[w];
+}
+
+template <class Op>
+Operation operation(const char* name) {
+    return {name, sizeof(typename Op::Input) / 4, sizeof(typename Op::Output) / 4,
+            [](const uint32_t* in, uint32_t* out, uint32_t cases) {
+                launch(operation_kernel<Op>, (cases + 63) / 64, 64, in, out, cases);
+            }};
+}
+
+template <class A, class B>
+struct Two {
+    A a;
+    B b;
+};
+
+/// An operation named `type`, of `in` to `out`, by the expression over the input `x`.
+#define G16_OPERATION(type, in, out, expression)                      \
+    struct type {                                                     \
+        using Input = in;                                             \
+        using Output = out;                                           \
+        static G16_FN Output apply(const Input& x) { return expression; } \
+    };
+
+std::vector<Operation> field_operations();
+std::vector<Operation> g1_operations();
+std::vector<Operation> g2_operations();
+
+/// Sections ntt_* and quotient, with several tunings.
+void run_transform_section(const Section& section, Results& results);
+/// Transforms and a quotient of 2^log_size elements, by the round trip and by values at points.
+void run_large(uint32_t log_size, uint32_t generator, const Tuning& tuning, Results& results);
+
+}  // namespace g16
+
+#endif
