@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"github.com/consensys/gnark-crypto/ecc"
+	"github.com/consensys/gnark/backend"
 	gnark "github.com/consensys/gnark/backend/groth16"
 	bls "github.com/consensys/gnark/backend/groth16/bls12-381"
 	"github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/constraint"
 	cs "github.com/consensys/gnark/constraint/bls12-381"
 
-	"github.com/consensys/gnark/backend"
 	lib "github.com/libgroth16/libgroth16/go-bindings"
 )
 

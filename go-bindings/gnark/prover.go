@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/consensys/gnark/backend"
 	bls "github.com/consensys/gnark/backend/groth16/bls12-381"
 	"github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/constraint"
 	"github.com/consensys/gnark/logger"
 
-	"github.com/consensys/gnark/backend"
 	lib "github.com/libgroth16/libgroth16/go-bindings"
 )
 
@@ -21,8 +21,8 @@ type ProverOptions struct {
 	// closes it with itself.
 	Engine        *lib.Engine
 	EngineOptions lib.EngineOptions
-	// PointChecks is what is checked of the points of keys. Less than the default, as they cost more than reading the
-	// key does, is for keys that gnark made, or checked while it read them, in this process.
+	// PointChecks is what is checked of the points of keys, which takes longer than reading them does. Less than the
+	// default is for keys that this process made by Setup, or read by gnark's ReadFrom, which checks them, too.
 	PointChecks lib.PointChecks
 	// TempDir is where gnark's proving keys pass through a file; os.TempDir() by default.
 	TempDir string
