@@ -74,6 +74,12 @@ type KeyOptions struct {
 	PointChecks PointChecks
 	// Digest is the BLAKE2b-512 digest that the file must have; empty is any.
 	Digest []byte
+	// VerifyingKeyPath is a file with the verifying key that belongs to a FormatGnark key, in gnark's binary form,
+	// compressed or raw. gnark's proving keys hold neither gamma nor IC: without it the key verifies nothing, and its
+	// jobs must set SkipSelfCheck. Other formats have their own.
+	VerifyingKeyPath string
+	// VerifyingKey is such a file's bytes, which are copied.
+	VerifyingKey []byte
 	// Progress is told how much is done, in bytes, from a goroutine of its own: it may be slow, and then misses
 	// steps. It is not called after LoadProvingKey has returned.
 	Progress func(done, total uint64)
@@ -117,6 +123,8 @@ func (e *Engine) LoadProvingKey(ctx context.Context, options KeyOptions) (*Provi
 		Format:      int32(options.Format),
 		PointChecks: int32(options.PointChecks),
 		BLAKE2b:     options.Digest,
+		VKPath:      options.VerifyingKeyPath,
+		VKData:      options.VerifyingKey,
 	}
 	relay := newProgressRelay(options.Progress)
 	defer relay.end() // comes after the uses below have ended: whoever is told of progress may close things
@@ -161,6 +169,9 @@ func (o *KeyOptions) check(op string) error {
 	}
 	if o.Path == "" && len(o.Data) == 0 {
 		return invalid(op, "neither a path nor data is set")
+	}
+	if err := checkText(op, "the verifying key's path", o.VerifyingKeyPath); err != nil {
+		return err
 	}
 	if n := len(o.Digest); n != 0 && n != 64 {
 		return invalid(op, "the digest has %d bytes, wanted 64", n)

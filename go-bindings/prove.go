@@ -12,7 +12,7 @@ import (
 // Prove makes one proof. It waits for room in the queue and for the proof; when ctx ends it cancels the job. The
 // scalars may be reused once it has returned.
 func (e *Engine) Prove(ctx context.Context, key *ProvingKey, options JobOptions) ([]byte, error) {
-	job, err := e.startWhenRoom(ctx, key, options)
+	job, err := e.StartWhenRoom(ctx, key, options)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (e *Engine) ProveAll(ctx context.Context, key *ProvingKey, jobs []JobOption
 	return proofs, nil
 }
 
-// startWhenRoom is Start that waits while the queue is full.
-func (e *Engine) startWhenRoom(ctx context.Context, key *ProvingKey, options JobOptions) (*Job, error) {
+// StartWhenRoom is Start that waits while the queue has no room, until ctx ends or the engine is closed.
+func (e *Engine) StartWhenRoom(ctx context.Context, key *ProvingKey, options JobOptions) (*Job, error) {
 	for {
 		var room <-chan struct{}
 		if e != nil && e.core != nil {

@@ -283,6 +283,8 @@ type KeyOptions struct {
 	PointChecks         int32
 	BLAKE2b             []byte     // 64 bytes, or empty
 	Progress            cgo.Handle // of a ProgressFunc, or 0
+	VKPath              string
+	VKData              []byte
 }
 
 // KeyLoad loads a proving key.
@@ -299,11 +301,17 @@ func (e Engine) KeyLoad(options *KeyOptions) (Key, *Failure) {
 		format:       C.int32_t(options.Format),
 		point_checks: C.int32_t(options.PointChecks),
 		blake2b:      (*C.uint8_t)(data(&p, options.BLAKE2b)),
+		vk_data:      data(&p, options.VKData),
+		vk_data_len:  C.size_t(len(options.VKData)),
 	}
 	o.struct_size = C.size_t(unsafe.Sizeof(o))
 	if options.Path != "" {
 		o.path = C.CString(options.Path)
 		defer C.free(unsafe.Pointer(o.path))
+	}
+	if options.VKPath != "" {
+		o.vk_path = C.CString(options.VKPath)
+		defer C.free(unsafe.Pointer(o.vk_path))
 	}
 	var key Key
 	failure := check(C.shim_pk_load(e.p, &o, C.uintptr_t(options.Progress), &key.p))
