@@ -7,7 +7,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
 .PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header release-abi clean \
-  cuda-toolkit gpu-pack gpu-test
+  cuda-toolkit gpu-pack gpu-test bench-gnark
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -140,6 +140,10 @@ bench-pipeline: library fixtures ## Compare the split pipeline with a monolithic
 	  --key target/fixtures/output.params --circuit target/fixtures/output.r1cs --witness target/fixtures/output-0.wtns \
 	  --svg target/pipeline-cpu.svg --trace target/pipeline-cpu.json
 	@echo "pictures: target/pipeline-scripted.svg target/pipeline-cpu.svg"
+
+bench-gnark: ## Compare proofs through the gnark bridge with gnark's own prover
+	$(MAKE) --no-print-directory install DESTDIR= PREFIX=target/stage LIBDIR=lib
+	ffi-tests/gnark/bench/run.sh target/stage
 
 cuda-toolkit: ## Fetch nvcc (about 300 MB from PyPI) into target/cuda/toolkit, if none is installed
 	@cuda/toolkit.sh target/cuda/toolkit
