@@ -53,14 +53,15 @@ G16_GLOBAL void g16_shift(g16::Fr* data, const g16::Fr* low, const g16::Fr* high
 
 // ntt_pass.cu: see there for what a pass is
 
+/// Elements below 2 r become elements below 2 r; if `last`, reduced ones.
 G16_GLOBAL void g16_inverse_pass(g16::Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low,
                                  const g16::Fr* small, const g16::Fr* coarse, uint32_t coarse_log,
                                  const g16::Fr* fine, uint32_t fine_order);
 G16_GLOBAL void g16_forward_pass(g16::Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low,
                                  const g16::Fr* small, const g16::Fr* coarse, uint32_t coarse_log,
-                                 const g16::Fr* fine, uint32_t fine_order);
-/// The passes over contiguous elements, low = 0. `mode` is a sum of 1: inverse, 2: factors, 4: forward, in this order;
-/// factors are shift_low[row] shift_high[block].
+                                 const g16::Fr* fine, uint32_t fine_order, uint32_t last);
+/// The passes over contiguous elements, low = 0. `mode` is a sum of 1: inverse, 2: factors, 4: forward, 8: reduce, in
+/// this order; factors are shift_low[row] shift_high[block].
 G16_GLOBAL void g16_contiguous_pass(g16::Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t mode,
                                     const g16::Fr* small, const g16::Fr* shift_low, const g16::Fr* shift_high);
 

@@ -15,14 +15,19 @@
 // them back; the levels that are left over (rows_log mod 3) are a step of their own on 8 neighbours. Twiddles between
 // the steps are powers of the root of order 2^G16_SMALL_LOG, from the table `small`.
 //
+// Elements are below 2 r between the steps and between the passes, and reduced by the last pass of a transform alone: a
+// product with a reduced factor stays below 2 r without a subtraction (field/montgomery.h).
+//
 // Twists: the exponent, below 2^order, is looked up in `coarse` (roots of order 2^coarse_log) if order <= coarse_log; else
 // its high bits are, times its low bits in `fine`, which holds 2^(fine_order - coarse_log) powers of a root of order
 // 2^fine_order.
 
 #include "kernels.h"
 
+using g16::copy_async;
 using g16::Fr;
 using g16::Quad;
+using g16::wait_copies;
 
 namespace {
 
@@ -90,7 +95,8 @@ struct Place {
 
 G16_DEVICE void load_tile(const Tile& tile, const Place& place, const Fr* data) {
     const Quad* quads = reinterpret_cast<const Quad*>(data);
-    for (uint32_t i = threadIdx.x; i < 2 * tile.size(); i += blockDim.x) tile.quad(i) = quads[place.quad(i)];
+    for (uint32_t i = threadIdx.x; i < 2 * tile.size(); i += blockDim.x) copy_async(&tile.quad(i), quads + place.quad(i));
+    wait_copies();
 }
 
 G16_DEVICE void store_tile(const Tile& tile, const Place& place, Fr* data) {
@@ -105,28 +111,35 @@ G16_DEVICE uint32_t small_index(uint32_t exponent, uint32_t log_order) {
     return inverse ? (0u - index) & ((1u << G16_SMALL_LOG) - 1) : index;
 }
 
+/// (a, b) to (a + b, a - b), modulo 2 r.
 G16_DEVICE void butterfly(Fr& a, Fr& b) {
-    Fr difference = a - b;
-    a = a + b;
-    b = difference;
+    Fr x = a, y = b;
+    Fr::Math::add_lazy(a.word, x.word, y.word);
+    Fr::Math::subtract_lazy(b.word, x.word, y.word);
+}
+
+/// `factor`, reduced, times `value`, below 2 r; so is the result.
+G16_DEVICE Fr times(const Fr& factor, const Fr& value) {
+    return Fr::multiply_unreduced(factor, value);
 }
 
 /// The last `levels` levels, 1 to 3, of the inverse transform of 8 elements, natural to bit-reversed order.
-G16_DEVICE void inverse8(Fr (&x)[8], uint32_t levels, const Fr* small) {
-    if (levels >= 3) {
+template <int levels>
+G16_DEVICE void inverse8(Fr (&x)[8], const Fr* small) {
+    if constexpr (levels >= 3) {
         G16_UNROLL
         for (int j = 0; j < 4; j++) {
             butterfly(x[j], x[j + 4]);
-            if (j > 0) x[j + 4] = g16::load(small + small_index<true>(j, 3)) * x[j + 4];
+            if (j > 0) x[j + 4] = times(g16::load(small + small_index<true>(j, 3)), x[j + 4]);
         }
     }
-    if (levels >= 2) {
+    if constexpr (levels >= 2) {
         Fr fourth = g16::load(small + small_index<true>(1, 2));
         G16_UNROLL
         for (int block = 0; block < 8; block += 4) {
             butterfly(x[block], x[block + 2]);
             butterfly(x[block + 1], x[block + 3]);
-            x[block + 3] = fourth * x[block + 3];
+            x[block + 3] = times(fourth, x[block + 3]);
         }
     }
     G16_UNROLL
@@ -134,22 +147,23 @@ G16_DEVICE void inverse8(Fr (&x)[8], uint32_t levels, const Fr* small) {
 }
 
 /// The first `levels` levels of the forward transform of 8 elements, bit-reversed to natural order.
-G16_DEVICE void forward8(Fr (&x)[8], uint32_t levels, const Fr* small) {
+template <int levels>
+G16_DEVICE void forward8(Fr (&x)[8], const Fr* small) {
     G16_UNROLL
     for (int j = 0; j < 8; j += 2) butterfly(x[j], x[j + 1]);
-    if (levels >= 2) {
+    if constexpr (levels >= 2) {
         Fr fourth = g16::load(small + small_index<false>(1, 2));
         G16_UNROLL
         for (int block = 0; block < 8; block += 4) {
             butterfly(x[block], x[block + 2]);
-            x[block + 3] = fourth * x[block + 3];
+            x[block + 3] = times(fourth, x[block + 3]);
             butterfly(x[block + 1], x[block + 3]);
         }
     }
-    if (levels >= 3) {
+    if constexpr (levels >= 3) {
         G16_UNROLL
         for (int j = 0; j < 4; j++) {
-            if (j > 0) x[j + 4] = g16::load(small + small_index<false>(j, 3)) * x[j + 4];
+            if (j > 0) x[j + 4] = times(g16::load(small + small_index<false>(j, 3)), x[j + 4]);
             butterfly(x[j], x[j + 4]);
         }
     }
@@ -176,15 +190,33 @@ struct Group {
     }
 };
 
+/// `levels` levels of a group.
+template <bool inverse, int levels>
+G16_DEVICE void step8(const Tile& tile, const Group& group, const Fr* small) {
+    Fr x[8];
+    G16_UNROLL
+    for (int j = 0; j < 8; j++) x[j] = tile.get(group.first + j * group.stride);
+    if constexpr (inverse) inverse8<levels>(x, small);
+    else forward8<levels>(x, small);
+    G16_UNROLL
+    for (int j = 0; j < 8; j++) tile.put(group.first + j * group.stride, x[j]);
+}
+
 /// The twiddles of a step: element j of a group times root^(+-reverse(j) below), root of order 2^(shift + 3). In a loop
 /// through shared memory, since eight inlined products would not fit the instruction cache.
 template <bool inverse>
 G16_DEVICE void twiddle_group(const Tile& tile, const Group& group, uint32_t shift, const Fr* small) {
+    // The next twiddle is on its way while this one is multiplied by.
+    auto twiddle = [&](uint32_t j) {
+        return g16::load(small + small_index<inverse>(reverse3(j & 7) * group.below, shift + 3));
+    };
+    Fr next = twiddle(1);
     G16_ROLLED
     for (uint32_t j = 1; j < 8; j++) {
         uint32_t e = group.first + j * group.stride;
-        Fr twiddle = g16::load(small + small_index<inverse>(reverse3(j) * group.below, shift + 3));
-        tile.put(e, twiddle * tile.get(e));
+        Fr factor = next;
+        next = twiddle(j + 1);
+        tile.put(e, times(factor, tile.get(e)));
     }
 }
 
@@ -197,12 +229,9 @@ G16_DEVICE void inverse_columns(const Tile& tile, const Fr* small) {
         left -= levels;
         for (uint32_t g = threadIdx.x; g < tile.size() / 8; g += blockDim.x) {
             Group group(tile, g, left);
-            Fr x[8];
-            G16_UNROLL
-            for (int j = 0; j < 8; j++) x[j] = tile.get(group.first + j * group.stride);
-            inverse8(x, levels, small);
-            G16_UNROLL
-            for (int j = 0; j < 8; j++) tile.put(group.first + j * group.stride, x[j]);
+            if (levels == 3) step8<true, 3>(tile, group, small);
+            else if (levels == 2) step8<true, 2>(tile, group, small);
+            else step8<true, 1>(tile, group, small);
             if (left > 0) twiddle_group<true>(tile, group, left, small);
         }
         if (left > 0) __syncthreads();
@@ -220,12 +249,9 @@ G16_DEVICE void forward_columns(const Tile& tile, const Fr* small) {
         for (uint32_t g = threadIdx.x; g < tile.size() / 8; g += blockDim.x) {
             Group group(tile, g, done);
             if (done > 0) twiddle_group<false>(tile, group, done, small);
-            Fr x[8];
-            G16_UNROLL
-            for (int j = 0; j < 8; j++) x[j] = tile.get(group.first + j * group.stride);
-            forward8(x, levels, small);
-            G16_UNROLL
-            for (int j = 0; j < 8; j++) tile.put(group.first + j * group.stride, x[j]);
+            if (levels == 3) step8<false, 3>(tile, group, small);
+            else if (levels == 2) step8<false, 2>(tile, group, small);
+            else step8<false, 1>(tile, group, small);
         }
         done += levels;
     }
@@ -238,24 +264,66 @@ struct Twists {
     const Fr* fine;
     uint32_t fine_order;
 
-    /// Power `exponent`, below 2^order, of the root of that order.
-    G16_DEVICE Fr get(uint32_t exponent, uint32_t order) const {
-        if (order <= coarse_log) return g16::load(coarse + ((size_t)exponent << (coarse_log - order)));
-        uint32_t bits = order - coarse_log;
-        uint32_t rest = exponent & ((1u << bits) - 1);
-        return g16::load(coarse + (exponent >> bits)) * g16::load(fine + ((size_t)rest << (fine_order - order)));
+    /// The parts of power `exponent`, below 2^order, of the root of that order; `low` only if `split`.
+    template <bool split>
+    G16_DEVICE void load(uint32_t exponent, uint32_t order, Fr& high, Fr& low) const {
+        if constexpr (!split) {
+            high = g16::load(coarse + ((size_t)exponent << (coarse_log - order)));
+        } else {
+            uint32_t bits = order - coarse_log, rest = exponent & ((1u << bits) - 1);
+            high = g16::load(coarse + (exponent >> bits));
+            low = g16::load(fine + ((size_t)rest << (fine_order - order)));
+        }
     }
 };
 
-template <bool inverse>
-G16_DEVICE void twist_tile(const Tile& tile, const Place& place, const Twists& twists) {
+/// Takes a tile's elements from below 2 r to below r.
+G16_DEVICE void reduce_tile(const Tile& tile) {
+    for (uint32_t e = threadIdx.x; e < tile.size(); e += blockDim.x) {
+        Fr value = tile.get(e);
+        Fr::Math::reduce_once(value.word, value.word);
+        tile.put(e, value);
+    }
+    __syncthreads();
+}
+
+/// The twists of a tile. `split` must be whether there are low parts: a template, since ptxas takes an accumulating
+/// product apart where its operands come from two branches.
+template <bool inverse, bool split>
+G16_DEVICE void twist_tile_by(const Tile& tile, const Place& place, const Twists& twists) {
     uint32_t order = place.low + tile.rows_log;
+    auto fetch = [&](uint32_t e, Fr& high, Fr& low) {
+        uint32_t row = e >> tile.columns_log, column = e & ((1u << tile.columns_log) - 1);
+        uint32_t exponent = g16::reverse_bits(row & ((1u << tile.rows_log) - 1), tile.rows_log) * (place.column + column);
+        if (inverse) exponent = (0u - exponent) & ((1u << order) - 1);
+        twists.load<split>(exponent, order, high, low);
+    };
+    // The next twist is on its way while this one is multiplied by; beyond the tile it is some other one.
+    Fr next_high, next_low;
+    fetch(threadIdx.x, next_high, next_low);
     G16_ROLLED
     for (uint32_t e = threadIdx.x; e < tile.size(); e += blockDim.x) {
-        uint32_t row = e >> tile.columns_log, column = e & ((1u << tile.columns_log) - 1);
-        uint32_t exponent = g16::reverse_bits(row, tile.rows_log) * (place.column + column);
-        if (inverse) exponent = (0u - exponent) & ((1u << order) - 1);
-        tile.put(e, twists.get(exponent, order) * tile.get(e));
+        Fr high = next_high, low = next_low;
+        fetch(e + blockDim.x, next_high, next_low);
+        Fr value = times(high, tile.get(e));
+        if constexpr (split) value = times(low, value);
+        tile.put(e, value);
+    }
+}
+
+template <bool inverse>
+G16_DEVICE void twist_tile(const Tile& tile, const Place& place, const Twists& twists) {
+    if (place.low + tile.rows_log > twists.coarse_log) twist_tile_by<inverse, true>(tile, place, twists);
+    else twist_tile_by<inverse, false>(tile, place, twists);
+}
+
+/// The factors of contiguous elements.
+G16_DEVICE void scale_tile(const Tile& tile, const Place& place, const Fr* shift_low, const Fr* shift_high) {
+    G16_ROLLED
+    for (uint32_t e = threadIdx.x; e < tile.size(); e += blockDim.x) {
+        uint32_t row = e & ((1u << tile.rows_log) - 1);
+        Fr low = g16::load(shift_low + row), high = g16::load(shift_high + ((place.base + e) >> tile.rows_log));
+        tile.put(e, times(low, times(high, tile.get(e))));
     }
 }
 
@@ -278,7 +346,7 @@ g16_inverse_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low
 
 G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_forward_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low, const Fr* small, const Fr* coarse,
-                 uint32_t coarse_log, const Fr* fine, uint32_t fine_order) {
+                 uint32_t coarse_log, const Fr* fine, uint32_t fine_order, uint32_t last) {
     G16_SHARED(shared);
     Tile tile(shared, rows_log, columns_log, false);
     Place place(tile, blockIdx.x, low);
@@ -288,6 +356,7 @@ g16_forward_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low
     __syncthreads();
     forward_columns(tile, small);
     __syncthreads();
+    if (last) reduce_tile(tile);
     store_tile(tile, place, data);
 }
 
@@ -304,17 +373,13 @@ g16_contiguous_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t 
         __syncthreads();
     }
     if (mode & 2) {
-        G16_ROLLED
-        for (uint32_t e = threadIdx.x; e < tile.size(); e += blockDim.x) {
-            uint32_t row = e & ((1u << rows_log) - 1);
-            Fr low = g16::load(shift_low + row), high = g16::load(shift_high + ((place.base + e) >> rows_log));
-            tile.put(e, low * (high * tile.get(e)));
-        }
+        scale_tile(tile, place, shift_low, shift_high);
         __syncthreads();
     }
     if (mode & 4) {
         forward_columns(tile, small);
         __syncthreads();
     }
+    if (mode & 8) reduce_tile(tile);
     store_tile(tile, place, data);
 }

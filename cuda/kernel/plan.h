@@ -148,7 +148,7 @@ class Transforms {
   private:
     static constexpr uint32_t kSmallLog = 9, kThreads = 256, kDomainElements = 100;
     static constexpr uint32_t kShift = 33, kUnshift = 65, kOne = 97, kInverseSize = 98, kQuotientScale = 99;
-    static constexpr uint32_t kInverse = 1, kFactors = 2, kForward = 4;
+    static constexpr uint32_t kInverse = 1, kFactors = 2, kForward = 4, kReduce = 8;
 
     static uint32_t blocks(uint64_t count) { return (uint32_t)((count + kThreads - 1) / kThreads); }
     static Argument table(uint64_t element) { return Argument(Buffer::tables, element); }
@@ -169,7 +169,8 @@ class Transforms {
         if (mode & kInverse) {
             for (size_t i = 0; i + 1 < fields_.size(); i++) strided(plan, Kernel::inverse_pass, data, fields_[i]);
         }
-        contiguous(plan, data, mode);
+        bool ends = fields_.size() == 1 || !(mode & kForward);
+        contiguous(plan, data, mode | (ends ? kReduce : 0));
         if (mode & kForward) {
             for (size_t i = fields_.size() - 1; i > 0; i--) strided(plan, Kernel::forward_pass, data, fields_[i - 1]);
         }
@@ -203,6 +204,7 @@ class Transforms {
         Launch launch = tile_launch(kernel, field);
         launch.arguments = {data, field.bits, columns_log(field), field.low, table(small_),
                             table(coarse_), coarse_log_, table(fine_), log_size_};
+        if (kernel == Kernel::forward_pass) launch.arguments.push_back(field.low + field.bits == log_size_ ? 1u : 0u);
         plan.push_back(launch);
     }
     void contiguous(Plan& plan, Buffer data, uint32_t mode) const {
