@@ -3,7 +3,8 @@
 // An index of the vector of d elements is cut into fields, from the highest: d = 2^(k_1 + k_2 + ...). Pass i owns field i
 // of k_i = rows_log bits and there are `low` bits below it. A tile is 2^rows_log rows, 2^low elements apart, times
 // 2^columns_log columns, which are neighbours; where low = 0 a tile is simply contiguous, and its columns are whole
-// vectors of 2^rows_log elements. One block takes one tile.
+// vectors of 2^rows_log elements. One block takes one tile; it has
+// exactly an eighth as many threads as the tile has elements.
 //
 // The inverse transform (decimation in frequency, W. M. Gentleman and G. Sande, 1966) takes the fields from the
 // highest: it transforms each column, leaving frequency q at row reverse(q), and multiplies by the twist
@@ -190,70 +191,64 @@ struct Group {
     }
 };
 
-/// `levels` levels of a group.
-template <bool inverse, int levels>
-G16_DEVICE void step8(const Tile& tile, const Group& group, const Fr* small) {
+/// Multiplies the elements of a group by the twiddles of a step: element j by root^(+-reverse(j) below), root of order
+/// 2^(shift + 3).
+template <bool inverse>
+G16_DEVICE void twiddle8(Fr (&x)[8], const Group& group, uint32_t shift, const Fr* small) {
+    G16_UNROLL
+    for (int j = 1; j < 8; j++) {
+        uint32_t index = small_index<inverse>(reverse3(j) * group.below, shift + 3);
+        x[j] = times(g16::load(small + index), x[j]);
+    }
+}
+
+/// `levels` levels of a group, with the twiddles between them and the `shift` levels below if `twiddles`. All variants
+/// are straight code: ptxas takes accumulating products apart where their operands come from two branches.
+template <bool inverse, int levels, bool twiddles>
+G16_DEVICE void step8(const Tile& tile, uint32_t g, uint32_t shift, const Fr* small) {
+    Group group(tile, g, shift);
     Fr x[8];
     G16_UNROLL
     for (int j = 0; j < 8; j++) x[j] = tile.get(group.first + j * group.stride);
-    if constexpr (inverse) inverse8<levels>(x, small);
-    else forward8<levels>(x, small);
+    if constexpr (inverse) {
+        inverse8<levels>(x, small);
+        if constexpr (twiddles) twiddle8<inverse>(x, group, shift, small);
+    } else {
+        if constexpr (twiddles) twiddle8<inverse>(x, group, shift, small);
+        forward8<levels>(x, small);
+    }
     G16_UNROLL
     for (int j = 0; j < 8; j++) tile.put(group.first + j * group.stride, x[j]);
 }
 
-/// The twiddles of a step: element j of a group times root^(+-reverse(j) below), root of order 2^(shift + 3). In a loop
-/// through shared memory, since eight inlined products would not fit the instruction cache.
+/// The step on groups of 8 neighbours, which takes `levels` levels.
 template <bool inverse>
-G16_DEVICE void twiddle_group(const Tile& tile, const Group& group, uint32_t shift, const Fr* small) {
-    // The next twiddle is on its way while this one is multiplied by.
-    auto twiddle = [&](uint32_t j) {
-        return g16::load(small + small_index<inverse>(reverse3(j & 7) * group.below, shift + 3));
-    };
-    Fr next = twiddle(1);
-    G16_ROLLED
-    for (uint32_t j = 1; j < 8; j++) {
-        uint32_t e = group.first + j * group.stride;
-        Fr factor = next;
-        next = twiddle(j + 1);
-        tile.put(e, times(factor, tile.get(e)));
-    }
+G16_DEVICE void lowest_step(const Tile& tile, uint32_t g, uint32_t levels, const Fr* small) {
+    if (levels == 3) step8<inverse, 3, false>(tile, g, 0, small);
+    else if (levels == 2) step8<inverse, 2, false>(tile, g, 0, small);
+    else step8<inverse, 1, false>(tile, g, 0, small);
 }
 
 /// Transforms the columns, natural to bit-reversed order. Begins and ends without a barrier.
 G16_DEVICE void inverse_columns(const Tile& tile, const Fr* small) {
     uint32_t left = tile.rows_log;
     G16_ROLLED
-    while (left > 0) {
-        uint32_t levels = left < 3 ? left : 3;
-        left -= levels;
-        for (uint32_t g = threadIdx.x; g < tile.size() / 8; g += blockDim.x) {
-            Group group(tile, g, left);
-            if (levels == 3) step8<true, 3>(tile, group, small);
-            else if (levels == 2) step8<true, 2>(tile, group, small);
-            else step8<true, 1>(tile, group, small);
-            if (left > 0) twiddle_group<true>(tile, group, left, small);
-        }
-        if (left > 0) __syncthreads();
+    while (left > 3) {
+        left -= 3;
+        step8<true, 3, true>(tile, threadIdx.x, left, small);
+        __syncthreads();
     }
+    lowest_step<true>(tile, threadIdx.x, left, small);
 }
 
 /// Transforms the columns, bit-reversed to natural order. Begins and ends without a barrier.
 G16_DEVICE void forward_columns(const Tile& tile, const Fr* small) {
-    uint32_t done = 0;
+    uint32_t done = tile.rows_log % 3 == 0 ? 3 : tile.rows_log % 3;
+    lowest_step<false>(tile, threadIdx.x, done, small);
     G16_ROLLED
-    while (done < tile.rows_log) {
-        uint32_t levels = (tile.rows_log - done) % 3;
-        if (levels == 0) levels = 3;
-        if (done > 0) __syncthreads();
-        for (uint32_t g = threadIdx.x; g < tile.size() / 8; g += blockDim.x) {
-            Group group(tile, g, done);
-            if (done > 0) twiddle_group<false>(tile, group, done, small);
-            if (levels == 3) step8<false, 3>(tile, group, small);
-            else if (levels == 2) step8<false, 2>(tile, group, small);
-            else step8<false, 1>(tile, group, small);
-        }
-        done += levels;
+    for (; done < tile.rows_log; done += 3) {
+        __syncthreads();
+        step8<false, 3, true>(tile, threadIdx.x, done, small);
     }
 }
 
