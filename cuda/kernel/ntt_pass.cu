@@ -63,7 +63,10 @@ struct Tile {
         high[slot(e)] = {value.word[4], value.word[5], value.word[6], value.word[7]};
     }
     /// Quad i of the tile in the order of its elements.
-    G16_DEVICE Quad& quad(uint32_t i) const { return (i & 1 ? high : low)[slot(i >> 1)]; }
+    G16_DEVICE Quad& quad(uint32_t i) const {
+        Quad* plane = i & 1 ? high : low;
+        return plane[slot(i >> 1)];
+    }
 };
 
 /// Where a tile's elements are in the vector.
