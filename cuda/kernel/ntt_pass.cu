@@ -19,9 +19,10 @@
 // Elements are below 2 r between the steps and between the passes, and reduced by the last pass of a transform alone: a
 // product with a reduced factor stays below 2 r without a subtraction (field/montgomery.h).
 //
-// Twists: the exponent, below 2^order, is looked up in `coarse` (roots of order 2^coarse_log) if order <= coarse_log; else
-// its high bits are, times its low bits in `fine`, which holds 2^(fine_order - coarse_log) powers of a root of order
-// 2^fine_order.
+// Twists: `twists` holds that of row and index n at row << low | n where order = low + rows_log <= coarse_log. Else the exponent
+// is cut into its lowest order - coarse_log bits and the others: those give an entry of `coarse`, all powers of the root
+// of order 2^coarse_log, and the low ones with the row one of `twists`. A twist may carry a factor that depends on the row,
+// and so the shift to the coset: g to the index of a coefficient is a product over the fields of its index.
 
 #include "kernels.h"
 
@@ -259,20 +260,7 @@ G16_DEVICE void forward_columns(const Tile& tile, const Fr* small) {
 struct Twists {
     const Fr* coarse;
     uint32_t coarse_log;
-    const Fr* fine;
-    uint32_t fine_order;
-
-    /// The parts of power `exponent`, below 2^order, of the root of that order; `low` only if `split`.
-    template <bool split>
-    G16_DEVICE void load(uint32_t exponent, uint32_t order, Fr& high, Fr& low) const {
-        if constexpr (!split) {
-            high = g16::load(coarse + ((size_t)exponent << (coarse_log - order)));
-        } else {
-            uint32_t bits = order - coarse_log, rest = exponent & ((1u << bits) - 1);
-            high = g16::load(coarse + (exponent >> bits));
-            low = g16::load(fine + ((size_t)rest << (fine_order - order)));
-        }
-    }
+    const Fr* twists;
 };
 
 /// Takes a tile's elements from below 2 r to below r.
@@ -290,11 +278,19 @@ G16_DEVICE void reduce_tile(const Tile& tile) {
 template <bool inverse, bool split>
 G16_DEVICE void twist_tile_by(const Tile& tile, const Place& place, const Twists& twists) {
     uint32_t order = place.low + tile.rows_log;
+    uint32_t rest_log = order - twists.coarse_log;
     auto fetch = [&](uint32_t e, Fr& high, Fr& low) {
-        uint32_t row = e >> tile.columns_log, column = e & ((1u << tile.columns_log) - 1);
-        uint32_t exponent = g16::reverse_bits(row & ((1u << tile.rows_log) - 1), tile.rows_log) * (place.column + column);
-        if (inverse) exponent = (0u - exponent) & ((1u << order) - 1);
-        twists.load<split>(exponent, order, high, low);
+        // Beyond the tile, any twist will do.
+        uint32_t row = (e >> tile.columns_log) & ((1u << tile.rows_log) - 1);
+        uint32_t n = place.column + (e & ((1u << tile.columns_log) - 1));
+        if constexpr (!split) {
+            high = g16::load(twists.twists + ((row << place.low) | n));
+        } else {
+            uint32_t exponent = g16::reverse_bits(row, tile.rows_log) * n;
+            if (inverse) exponent = (0u - exponent) & ((1u << order) - 1);
+            high = g16::load(twists.coarse + (exponent >> rest_log));
+            low = g16::load(twists.twists + ((row << rest_log) | (exponent & ((1u << rest_log) - 1))));
+        }
     };
     // The next twist is on its way while this one is multiplied by; beyond the tile it is some other one.
     Fr next_high, next_low;
@@ -315,13 +311,15 @@ G16_DEVICE void twist_tile(const Tile& tile, const Place& place, const Twists& t
     else twist_tile_by<inverse, false>(tile, place, twists);
 }
 
-/// The factors of contiguous elements.
-G16_DEVICE void scale_tile(const Tile& tile, const Place& place, const Fr* shift_low, const Fr* shift_high) {
+/// The factors of contiguous elements, by their rows.
+G16_DEVICE void scale_tile(const Tile& tile, const Fr* factors) {
+    auto fetch = [&](uint32_t e) { return g16::load(factors + (e & ((1u << tile.rows_log) - 1))); };
+    Fr next = fetch(threadIdx.x);
     G16_ROLLED
     for (uint32_t e = threadIdx.x; e < tile.size(); e += blockDim.x) {
-        uint32_t row = e & ((1u << tile.rows_log) - 1);
-        Fr low = g16::load(shift_low + row), high = g16::load(shift_high + ((place.base + e) >> tile.rows_log));
-        tile.put(e, times(low, times(high, tile.get(e))));
+        Fr factor = next;
+        next = fetch(e + blockDim.x);
+        tile.put(e, times(factor, tile.get(e)));
     }
 }
 
@@ -329,7 +327,7 @@ G16_DEVICE void scale_tile(const Tile& tile, const Place& place, const Fr* shift
 
 G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_inverse_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low, const Fr* small, const Fr* coarse,
-                 uint32_t coarse_log, const Fr* fine, uint32_t fine_order) {
+                 uint32_t coarse_log, const Fr* twists) {
     G16_SHARED(shared);
     Tile tile(shared, rows_log, columns_log, false);
     Place place(tile, blockIdx.x, low);
@@ -337,20 +335,20 @@ g16_inverse_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low
     __syncthreads();
     inverse_columns(tile, small);
     __syncthreads();
-    twist_tile<true>(tile, place, Twists{coarse, coarse_log, fine, fine_order});
+    twist_tile<true>(tile, place, Twists{coarse, coarse_log, twists});
     __syncthreads();
     store_tile(tile, place, data);
 }
 
 G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_forward_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low, const Fr* small, const Fr* coarse,
-                 uint32_t coarse_log, const Fr* fine, uint32_t fine_order, uint32_t last) {
+                 uint32_t coarse_log, const Fr* twists, uint32_t last) {
     G16_SHARED(shared);
     Tile tile(shared, rows_log, columns_log, false);
     Place place(tile, blockIdx.x, low);
     load_tile(tile, place, data);
     __syncthreads();
-    twist_tile<false>(tile, place, Twists{coarse, coarse_log, fine, fine_order});
+    twist_tile<false>(tile, place, Twists{coarse, coarse_log, twists});
     __syncthreads();
     forward_columns(tile, small);
     __syncthreads();
@@ -360,7 +358,7 @@ g16_forward_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low
 
 G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_contiguous_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t mode, const Fr* small,
-                    const Fr* shift_low, const Fr* shift_high) {
+                    const Fr* factors) {
     G16_SHARED(shared);
     Tile tile(shared, rows_log, columns_log, true);
     Place place(tile, blockIdx.x, 0);
@@ -371,7 +369,7 @@ g16_contiguous_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t 
         __syncthreads();
     }
     if (mode & 2) {
-        scale_tile(tile, place, shift_low, shift_high);
+        scale_tile(tile, factors);
         __syncthreads();
     }
     if (mode & 4) {
