@@ -124,7 +124,7 @@ int main(int count, char** arguments) {
     double fp = rate<Fp>(multiply_rate<Fp>, "Fp mul", 12 * 24 + 6, properties);
     rate<Fp>(square_rate<Fp>, "Fp sqr", 78 + 144 + 6, properties);
     double fr = rate<Fr>(multiply_rate<Fr>, "Fr mul", 8 * 14, properties);
-    rate<Fr>(square_rate<Fr>, "Fr sqr", 8 * 14, properties);
+    rate<Fr>(square_rate<Fr>, "Fr sqr", 36 + 64 + 4, properties);
     printf("RATIO fp_mul_vs_sppark_h200 %.3f\nRATIO fr_mul_vs_sppark_h200 %.3f\n", fp / kPublishedSpparkFp, fr / kPublishedSpparkFr);
     Tuning tuning = tuning_for(properties.major * 10 + properties.minor);
     std::vector<Timing> seen;

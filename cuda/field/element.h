@@ -71,9 +71,7 @@ struct alignas(16) Element {
         Math::multiply_unreduced(out.word, a.word, b.word);
         return out;
     }
-    /// Dedicated, except where the reduction of a product is cheaper by more than the squaring saves.
     G16_PRODUCT Element square() const {
-        if constexpr (Math::sparse) return *this * *this;
         uint32_t wide[2 * n];
         Math::square_wide(wide, word);
         Element out;
