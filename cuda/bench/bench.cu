@@ -134,10 +134,12 @@ int main(int count, char** arguments) {
     }
     if (quick) return 0;
     if (explore) {
-        for (uint32_t rows : {7, 8, 9}) {
-            for (uint32_t tile : {8, 9, 10}) transforms(24, {rows, tile, 18}, properties, false);
+        for (uint32_t size : {16, 18, 20, 24}) {
+            for (uint32_t rows : {6, 7, 8, 9}) {
+                for (uint32_t tile : {7, 8, 9, 10}) transforms(size, {rows, tile, 18}, properties, false);
+            }
         }
-        for (uint32_t coarse : {12, 14, 16, 20, 22, 24}) transforms(24, {tuning.rows_log, tuning.tile_log, coarse}, properties, false);
+        for (uint32_t coarse : {14, 16, 20, 24}) transforms(24, {tuning.rows_log, tuning.tile_log, coarse}, properties, false);
     }
     for (size_t i = 0; i < seen.size(); i++) {
         printf("RATIO ntt_pair_2^%u_vs_sppark_h200 %.3f\n", kPublishedSppark[i].log_size, kPublishedSppark[i].pair_ms / seen[i].pair_ms);

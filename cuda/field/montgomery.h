@@ -47,17 +47,48 @@ struct Montgomery {
 
     /// out = a - b, all reduced.
     G16_FN static void subtract(uint32_t* out, const uint32_t* a, const uint32_t* b) {
-        Chain chain;
-        uint32_t difference[n];
-        difference[0] = chain.sub_cc(a[0], b[0]);
+        difference(out, a, b, [](int i) { return Parameters::modulus(i); });
+    }
+
+    /// Word i of twice the modulus.
+    G16_FN static constexpr uint32_t double_modulus(int i) {
+        return Parameters::modulus(i) << 1 | (i > 0 ? Parameters::modulus(i - 1) >> 31 : 0);
+    }
+
+    /// out = a + b modulo twice the modulus, all below that. The sum may have one bit more than n words.
+    G16_FN static void add_lazy(uint32_t* out, const uint32_t* a, const uint32_t* b) {
+        Chain up, down;
+        uint32_t sum[n], less[n];
+        sum[0] = up.add_cc(a[0], b[0]);
         G16_UNROLL
-        for (int i = 1; i < n; i++) difference[i] = chain.subc_cc(a[i], b[i]);
+        for (int i = 1; i < n; i++) sum[i] = up.addc_cc(a[i], b[i]);
+        uint32_t top = up.addc(0, 0);
+        less[0] = down.sub_cc(sum[0], double_modulus(0));
+        G16_UNROLL
+        for (int i = 1; i < n; i++) less[i] = down.subc_cc(sum[i], double_modulus(i));
+        bool negative = down.subc(top, 0) != 0;
+        G16_UNROLL
+        for (int i = 0; i < n; i++) out[i] = negative ? sum[i] : less[i];
+    }
+
+    /// out = a - b modulo twice the modulus, all below that.
+    G16_FN static void subtract_lazy(uint32_t* out, const uint32_t* a, const uint32_t* b) {
+        difference(out, a, b, [](int i) { return double_modulus(i); });
+    }
+
+    /// out = a - b, plus the number that word(i) gives if that is negative.
+    template <class Word>
+    G16_FN static void difference(uint32_t* out, const uint32_t* a, const uint32_t* b, Word word) {
+        Chain chain, back;
+        uint32_t value[n];
+        value[0] = chain.sub_cc(a[0], b[0]);
+        G16_UNROLL
+        for (int i = 1; i < n; i++) value[i] = chain.subc_cc(a[i], b[i]);
         uint32_t mask = chain.subc(0, 0);
-        Chain back;
-        out[0] = back.add_cc(difference[0], Parameters::modulus(0) & mask);
+        out[0] = back.add_cc(value[0], word(0) & mask);
         G16_UNROLL
-        for (int i = 1; i < n - 1; i++) out[i] = back.addc_cc(difference[i], Parameters::modulus(i) & mask);
-        out[n - 1] = back.addc(difference[n - 1], Parameters::modulus(n - 1) & mask);
+        for (int i = 1; i < n - 1; i++) out[i] = back.addc_cc(value[i], word(i) & mask);
+        out[n - 1] = back.addc(value[n - 1], word(n - 1) & mask);
     }
 
     /// The chain acc[0..count) += a[0], a[2], ... times b; the carry that comes out is left in `chain`.

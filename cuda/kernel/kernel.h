@@ -33,6 +33,25 @@ G16_DEVICE void store(Fr* to, const Fr& value) {
     quads[1] = {value.word[4], value.word[5], value.word[6], value.word[7]};
 }
 
+/// Starts a copy of 16 bytes to shared memory, which is there after wait_copies() and a barrier.
+G16_DEVICE void copy_async(Quad* shared, const Quad* from) {
+#ifdef __CUDACC__
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(shared)), "l"(__cvta_generic_to_global(from))
+                 : "memory");
+#else
+    *shared = *from;
+#endif
+}
+
+/// Waits for the calling thread's copies.
+G16_DEVICE void wait_copies() {
+#ifdef __CUDACC__
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /// `value`, below 2^bits, with its bits in reverse; bits from 0 to 32.
 G16_DEVICE uint32_t reverse_bits(uint32_t value, uint32_t bits) {
     if (bits == 0) return 0;

@@ -41,6 +41,11 @@ G16_GLOBAL void g16_root_powers(g16::Fr* out, const g16::Fr* domain, uint32_t lo
 /// out[j] = scale * product of powers[top - i] over the bits i of j, for j below count: with powers[i] = g^(2^i) that is
 /// g to the bit reversal of j in top + 1 bits.
 G16_GLOBAL void g16_shift_powers(g16::Fr* out, const g16::Fr* powers, const g16::Fr* scale, uint32_t top, uint32_t count);
+/// The table `twists` of a pass (ntt_pass.cu), count entries: entry row << inner | n is w^n, or w^(+-reverse(row) n) if not
+/// `split`, w the root of order 2^order, times, where `powers` is given, g^(reverse(row) 2^above); powers[i] = g^(2^i).
+/// The sign is that of the inverse if `inverse`.
+G16_GLOBAL void g16_twists(g16::Fr* out, const g16::Fr* domain, uint32_t rows_log, uint32_t inner, uint32_t order, uint32_t split,
+                           uint32_t inverse, const g16::Fr* powers, uint32_t above, uint32_t count);
 
 // ntt_radix2.cu: the first rung, one level a launch; it serves the smallest domains
 
@@ -48,21 +53,22 @@ G16_GLOBAL void g16_shift_powers(g16::Fr* out, const g16::Fr* powers, const g16:
 G16_GLOBAL void g16_radix2_inverse(g16::Fr* data, const g16::Fr* domain, uint32_t level, uint32_t pairs);
 /// One level of the forward transform, bit-reversed to natural order; levels ascend.
 G16_GLOBAL void g16_radix2_forward(g16::Fr* data, const g16::Fr* domain, uint32_t level, uint32_t pairs);
-/// data[p] *= low[p mod 2^low_log] high[p >> low_log].
-G16_GLOBAL void g16_shift(g16::Fr* data, const g16::Fr* low, const g16::Fr* high, uint32_t low_log, uint32_t count);
+/// data[p] *= factors[p].
+G16_GLOBAL void g16_shift(g16::Fr* data, const g16::Fr* factors, uint32_t count);
 
 // ntt_pass.cu: see there for what a pass is
 
+/// Elements below 2 r become elements below 2 r; if `last`, reduced ones. `twists` are those of the pass and the direction.
 G16_GLOBAL void g16_inverse_pass(g16::Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low,
                                  const g16::Fr* small, const g16::Fr* coarse, uint32_t coarse_log,
-                                 const g16::Fr* fine, uint32_t fine_order);
+                                 const g16::Fr* twists);
 G16_GLOBAL void g16_forward_pass(g16::Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low,
                                  const g16::Fr* small, const g16::Fr* coarse, uint32_t coarse_log,
-                                 const g16::Fr* fine, uint32_t fine_order);
-/// The passes over contiguous elements, low = 0. `mode` is a sum of 1: inverse, 2: factors, 4: forward, in this order;
-/// factors are shift_low[row] shift_high[block].
+                                 const g16::Fr* twists, uint32_t last);
+/// The passes over contiguous elements, low = 0. `mode` is a sum of 1: inverse, 2: factors, 4: forward, 8: reduce, in
+/// this order; factors are those of the row.
 G16_GLOBAL void g16_contiguous_pass(g16::Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t mode,
-                                    const g16::Fr* small, const g16::Fr* shift_low, const g16::Fr* shift_high);
+                                    const g16::Fr* small, const g16::Fr* factors);
 
 // quotient.cu
 
@@ -70,10 +76,10 @@ G16_GLOBAL void g16_contiguous_pass(g16::Fr* data, uint32_t rows_log, uint32_t c
 /// most i.
 G16_GLOBAL void g16_product(g16::Fr* out, const g16::Fr* a, const g16::Fr* b, const g16::Fr* c, uint32_t count,
                             uint32_t* first);
-/// out[bit reversal of p] = v[p] low[p mod 2^low_log] high[p >> low_log] - u[p] *scale, for p below 2^log_size; `out` must
-/// overlap neither `v` nor `u`.
-G16_GLOBAL void g16_finish(g16::Fr* out, const g16::Fr* v, const g16::Fr* u, const g16::Fr* low, const g16::Fr* high,
-                           const g16::Fr* scale, uint32_t low_log, uint32_t log_size);
+/// out[bit reversal of p] = v[p] factors[p mod 2^low_log] - u[p] *scale, for p below 2^log_size; `out` must overlap neither
+/// `v` nor `u`.
+G16_GLOBAL void g16_finish(g16::Fr* out, const g16::Fr* v, const g16::Fr* u, const g16::Fr* factors, const g16::Fr* scale,
+                           uint32_t low_log, uint32_t log_size);
 
 }  // extern "C"
 

@@ -3,7 +3,8 @@
 // An index of the vector of d elements is cut into fields, from the highest: d = 2^(k_1 + k_2 + ...). Pass i owns field i
 // of k_i = rows_log bits and there are `low` bits below it. A tile is 2^rows_log rows, 2^low elements apart, times
 // 2^columns_log columns, which are neighbours; where low = 0 a tile is simply contiguous, and its columns are whole
-// vectors of 2^rows_log elements. One block takes one tile.
+// vectors of 2^rows_log elements. One block takes one tile; it has
+// exactly an eighth as many threads as the tile has elements.
 //
 // The inverse transform (decimation in frequency, W. M. Gentleman and G. Sande, 1966) takes the fields from the
 // highest: it transforms each column, leaving frequency q at row reverse(q), and multiplies by the twist
@@ -15,14 +16,20 @@
 // them back; the levels that are left over (rows_log mod 3) are a step of their own on 8 neighbours. Twiddles between
 // the steps are powers of the root of order 2^G16_SMALL_LOG, from the table `small`.
 //
-// Twists: the exponent, below 2^order, is looked up in `coarse` (roots of order 2^coarse_log) if order <= coarse_log; else
-// its high bits are, times its low bits in `fine`, which holds 2^(fine_order - coarse_log) powers of a root of order
-// 2^fine_order.
+// Elements are below 2 r between the steps and between the passes, and reduced by the last pass of a transform alone: a
+// product with a reduced factor stays below 2 r without a subtraction (field/montgomery.h).
+//
+// Twists: `twists` holds that of row and index n at row << low | n where order = low + rows_log <= coarse_log. Else the exponent
+// is cut into its lowest order - coarse_log bits and the others: those give an entry of `coarse`, all powers of the root
+// of order 2^coarse_log, and the low ones with the row one of `twists`. A twist may carry a factor that depends on the row,
+// and so the shift to the coset: g to the index of a coefficient is a product over the fields of its index.
 
 #include "kernels.h"
 
+using g16::copy_async;
 using g16::Fr;
 using g16::Quad;
+using g16::wait_copies;
 
 namespace {
 
@@ -57,7 +64,10 @@ struct Tile {
         high[slot(e)] = {value.word[4], value.word[5], value.word[6], value.word[7]};
     }
     /// Quad i of the tile in the order of its elements.
-    G16_DEVICE Quad& quad(uint32_t i) const { return (i & 1 ? high : low)[slot(i >> 1)]; }
+    G16_DEVICE Quad& quad(uint32_t i) const {
+        Quad* plane = i & 1 ? high : low;
+        return plane[slot(i >> 1)];
+    }
 };
 
 /// Where a tile's elements are in the vector.
@@ -90,7 +100,8 @@ struct Place {
 
 G16_DEVICE void load_tile(const Tile& tile, const Place& place, const Fr* data) {
     const Quad* quads = reinterpret_cast<const Quad*>(data);
-    for (uint32_t i = threadIdx.x; i < 2 * tile.size(); i += blockDim.x) tile.quad(i) = quads[place.quad(i)];
+    for (uint32_t i = threadIdx.x; i < 2 * tile.size(); i += blockDim.x) copy_async(&tile.quad(i), quads + place.quad(i));
+    wait_copies();
 }
 
 G16_DEVICE void store_tile(const Tile& tile, const Place& place, Fr* data) {
@@ -105,28 +116,35 @@ G16_DEVICE uint32_t small_index(uint32_t exponent, uint32_t log_order) {
     return inverse ? (0u - index) & ((1u << G16_SMALL_LOG) - 1) : index;
 }
 
+/// (a, b) to (a + b, a - b), modulo 2 r.
 G16_DEVICE void butterfly(Fr& a, Fr& b) {
-    Fr difference = a - b;
-    a = a + b;
-    b = difference;
+    Fr x = a, y = b;
+    Fr::Math::add_lazy(a.word, x.word, y.word);
+    Fr::Math::subtract_lazy(b.word, x.word, y.word);
+}
+
+/// `factor`, reduced, times `value`, below 2 r; so is the result.
+G16_DEVICE Fr times(const Fr& factor, const Fr& value) {
+    return Fr::multiply_unreduced(factor, value);
 }
 
 /// The last `levels` levels, 1 to 3, of the inverse transform of 8 elements, natural to bit-reversed order.
-G16_DEVICE void inverse8(Fr (&x)[8], uint32_t levels, const Fr* small) {
-    if (levels >= 3) {
+template <int levels>
+G16_DEVICE void inverse8(Fr (&x)[8], const Fr* small) {
+    if constexpr (levels >= 3) {
         G16_UNROLL
         for (int j = 0; j < 4; j++) {
             butterfly(x[j], x[j + 4]);
-            if (j > 0) x[j + 4] = g16::load(small + small_index<true>(j, 3)) * x[j + 4];
+            if (j > 0) x[j + 4] = times(g16::load(small + small_index<true>(j, 3)), x[j + 4]);
         }
     }
-    if (levels >= 2) {
+    if constexpr (levels >= 2) {
         Fr fourth = g16::load(small + small_index<true>(1, 2));
         G16_UNROLL
         for (int block = 0; block < 8; block += 4) {
             butterfly(x[block], x[block + 2]);
             butterfly(x[block + 1], x[block + 3]);
-            x[block + 3] = fourth * x[block + 3];
+            x[block + 3] = times(fourth, x[block + 3]);
         }
     }
     G16_UNROLL
@@ -134,22 +152,23 @@ G16_DEVICE void inverse8(Fr (&x)[8], uint32_t levels, const Fr* small) {
 }
 
 /// The first `levels` levels of the forward transform of 8 elements, bit-reversed to natural order.
-G16_DEVICE void forward8(Fr (&x)[8], uint32_t levels, const Fr* small) {
+template <int levels>
+G16_DEVICE void forward8(Fr (&x)[8], const Fr* small) {
     G16_UNROLL
     for (int j = 0; j < 8; j += 2) butterfly(x[j], x[j + 1]);
-    if (levels >= 2) {
+    if constexpr (levels >= 2) {
         Fr fourth = g16::load(small + small_index<false>(1, 2));
         G16_UNROLL
         for (int block = 0; block < 8; block += 4) {
             butterfly(x[block], x[block + 2]);
-            x[block + 3] = fourth * x[block + 3];
+            x[block + 3] = times(fourth, x[block + 3]);
             butterfly(x[block + 1], x[block + 3]);
         }
     }
-    if (levels >= 3) {
+    if constexpr (levels >= 3) {
         G16_UNROLL
         for (int j = 0; j < 4; j++) {
-            if (j > 0) x[j + 4] = g16::load(small + small_index<false>(j, 3)) * x[j + 4];
+            if (j > 0) x[j + 4] = times(g16::load(small + small_index<false>(j, 3)), x[j + 4]);
             butterfly(x[j], x[j + 4]);
         }
     }
@@ -176,58 +195,64 @@ struct Group {
     }
 };
 
-/// The twiddles of a step: element j of a group times root^(+-reverse(j) below), root of order 2^(shift + 3). In a loop
-/// through shared memory, since eight inlined products would not fit the instruction cache.
+/// Multiplies the elements of a group by the twiddles of a step: element j by root^(+-reverse(j) below), root of order
+/// 2^(shift + 3).
 template <bool inverse>
-G16_DEVICE void twiddle_group(const Tile& tile, const Group& group, uint32_t shift, const Fr* small) {
-    G16_ROLLED
-    for (uint32_t j = 1; j < 8; j++) {
-        uint32_t e = group.first + j * group.stride;
-        Fr twiddle = g16::load(small + small_index<inverse>(reverse3(j) * group.below, shift + 3));
-        tile.put(e, twiddle * tile.get(e));
+G16_DEVICE void twiddle8(Fr (&x)[8], const Group& group, uint32_t shift, const Fr* small) {
+    G16_UNROLL
+    for (int j = 1; j < 8; j++) {
+        uint32_t index = small_index<inverse>(reverse3(j) * group.below, shift + 3);
+        x[j] = times(g16::load(small + index), x[j]);
     }
+}
+
+/// `levels` levels of a group, with the twiddles between them and the `shift` levels below if `twiddles`. All variants
+/// are straight code: ptxas takes accumulating products apart where their operands come from two branches.
+template <bool inverse, int levels, bool twiddles>
+G16_DEVICE void step8(const Tile& tile, uint32_t g, uint32_t shift, const Fr* small) {
+    Group group(tile, g, shift);
+    Fr x[8];
+    G16_UNROLL
+    for (int j = 0; j < 8; j++) x[j] = tile.get(group.first + j * group.stride);
+    if constexpr (inverse) {
+        inverse8<levels>(x, small);
+        if constexpr (twiddles) twiddle8<inverse>(x, group, shift, small);
+    } else {
+        if constexpr (twiddles) twiddle8<inverse>(x, group, shift, small);
+        forward8<levels>(x, small);
+    }
+    G16_UNROLL
+    for (int j = 0; j < 8; j++) tile.put(group.first + j * group.stride, x[j]);
+}
+
+/// The step on groups of 8 neighbours, which takes `levels` levels.
+template <bool inverse>
+G16_DEVICE void lowest_step(const Tile& tile, uint32_t g, uint32_t levels, const Fr* small) {
+    if (levels == 3) step8<inverse, 3, false>(tile, g, 0, small);
+    else if (levels == 2) step8<inverse, 2, false>(tile, g, 0, small);
+    else step8<inverse, 1, false>(tile, g, 0, small);
 }
 
 /// Transforms the columns, natural to bit-reversed order. Begins and ends without a barrier.
 G16_DEVICE void inverse_columns(const Tile& tile, const Fr* small) {
     uint32_t left = tile.rows_log;
     G16_ROLLED
-    while (left > 0) {
-        uint32_t levels = left < 3 ? left : 3;
-        left -= levels;
-        for (uint32_t g = threadIdx.x; g < tile.size() / 8; g += blockDim.x) {
-            Group group(tile, g, left);
-            Fr x[8];
-            G16_UNROLL
-            for (int j = 0; j < 8; j++) x[j] = tile.get(group.first + j * group.stride);
-            inverse8(x, levels, small);
-            G16_UNROLL
-            for (int j = 0; j < 8; j++) tile.put(group.first + j * group.stride, x[j]);
-            if (left > 0) twiddle_group<true>(tile, group, left, small);
-        }
-        if (left > 0) __syncthreads();
+    while (left > 3) {
+        left -= 3;
+        step8<true, 3, true>(tile, threadIdx.x, left, small);
+        __syncthreads();
     }
+    lowest_step<true>(tile, threadIdx.x, left, small);
 }
 
 /// Transforms the columns, bit-reversed to natural order. Begins and ends without a barrier.
 G16_DEVICE void forward_columns(const Tile& tile, const Fr* small) {
-    uint32_t done = 0;
+    uint32_t done = tile.rows_log % 3 == 0 ? 3 : tile.rows_log % 3;
+    lowest_step<false>(tile, threadIdx.x, done, small);
     G16_ROLLED
-    while (done < tile.rows_log) {
-        uint32_t levels = (tile.rows_log - done) % 3;
-        if (levels == 0) levels = 3;
-        if (done > 0) __syncthreads();
-        for (uint32_t g = threadIdx.x; g < tile.size() / 8; g += blockDim.x) {
-            Group group(tile, g, done);
-            if (done > 0) twiddle_group<false>(tile, group, done, small);
-            Fr x[8];
-            G16_UNROLL
-            for (int j = 0; j < 8; j++) x[j] = tile.get(group.first + j * group.stride);
-            forward8(x, levels, small);
-            G16_UNROLL
-            for (int j = 0; j < 8; j++) tile.put(group.first + j * group.stride, x[j]);
-        }
-        done += levels;
+    for (; done < tile.rows_log; done += 3) {
+        __syncthreads();
+        step8<false, 3, true>(tile, threadIdx.x, done, small);
     }
 }
 
@@ -235,27 +260,66 @@ G16_DEVICE void forward_columns(const Tile& tile, const Fr* small) {
 struct Twists {
     const Fr* coarse;
     uint32_t coarse_log;
-    const Fr* fine;
-    uint32_t fine_order;
-
-    /// Power `exponent`, below 2^order, of the root of that order.
-    G16_DEVICE Fr get(uint32_t exponent, uint32_t order) const {
-        if (order <= coarse_log) return g16::load(coarse + ((size_t)exponent << (coarse_log - order)));
-        uint32_t bits = order - coarse_log;
-        uint32_t rest = exponent & ((1u << bits) - 1);
-        return g16::load(coarse + (exponent >> bits)) * g16::load(fine + ((size_t)rest << (fine_order - order)));
-    }
+    const Fr* twists;
 };
+
+/// Takes a tile's elements from below 2 r to below r.
+G16_DEVICE void reduce_tile(const Tile& tile) {
+    for (uint32_t e = threadIdx.x; e < tile.size(); e += blockDim.x) {
+        Fr value = tile.get(e);
+        Fr::Math::reduce_once(value.word, value.word);
+        tile.put(e, value);
+    }
+    __syncthreads();
+}
+
+/// The twists of a tile. `split` must be whether there are low parts: a template, since ptxas takes an accumulating
+/// product apart where its operands come from two branches.
+template <bool inverse, bool split>
+G16_DEVICE void twist_tile_by(const Tile& tile, const Place& place, const Twists& twists) {
+    uint32_t order = place.low + tile.rows_log;
+    uint32_t rest_log = order - twists.coarse_log;
+    auto fetch = [&](uint32_t e, Fr& high, Fr& low) {
+        // Beyond the tile, any twist will do.
+        uint32_t row = (e >> tile.columns_log) & ((1u << tile.rows_log) - 1);
+        uint32_t n = place.column + (e & ((1u << tile.columns_log) - 1));
+        if constexpr (!split) {
+            high = g16::load(twists.twists + ((row << place.low) | n));
+        } else {
+            uint32_t exponent = g16::reverse_bits(row, tile.rows_log) * n;
+            if (inverse) exponent = (0u - exponent) & ((1u << order) - 1);
+            high = g16::load(twists.coarse + (exponent >> rest_log));
+            low = g16::load(twists.twists + ((row << rest_log) | (exponent & ((1u << rest_log) - 1))));
+        }
+    };
+    // The next twist is on its way while this one is multiplied by; beyond the tile it is some other one.
+    Fr next_high, next_low;
+    fetch(threadIdx.x, next_high, next_low);
+    G16_ROLLED
+    for (uint32_t e = threadIdx.x; e < tile.size(); e += blockDim.x) {
+        Fr high = next_high, low = next_low;
+        fetch(e + blockDim.x, next_high, next_low);
+        Fr value = times(high, tile.get(e));
+        if constexpr (split) value = times(low, value);
+        tile.put(e, value);
+    }
+}
 
 template <bool inverse>
 G16_DEVICE void twist_tile(const Tile& tile, const Place& place, const Twists& twists) {
-    uint32_t order = place.low + tile.rows_log;
+    if (place.low + tile.rows_log > twists.coarse_log) twist_tile_by<inverse, true>(tile, place, twists);
+    else twist_tile_by<inverse, false>(tile, place, twists);
+}
+
+/// The factors of contiguous elements, by their rows.
+G16_DEVICE void scale_tile(const Tile& tile, const Fr* factors) {
+    auto fetch = [&](uint32_t e) { return g16::load(factors + (e & ((1u << tile.rows_log) - 1))); };
+    Fr next = fetch(threadIdx.x);
     G16_ROLLED
     for (uint32_t e = threadIdx.x; e < tile.size(); e += blockDim.x) {
-        uint32_t row = e >> tile.columns_log, column = e & ((1u << tile.columns_log) - 1);
-        uint32_t exponent = g16::reverse_bits(row, tile.rows_log) * (place.column + column);
-        if (inverse) exponent = (0u - exponent) & ((1u << order) - 1);
-        tile.put(e, twists.get(exponent, order) * tile.get(e));
+        Fr factor = next;
+        next = fetch(e + blockDim.x);
+        tile.put(e, times(factor, tile.get(e)));
     }
 }
 
@@ -263,7 +327,7 @@ G16_DEVICE void twist_tile(const Tile& tile, const Place& place, const Twists& t
 
 G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_inverse_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low, const Fr* small, const Fr* coarse,
-                 uint32_t coarse_log, const Fr* fine, uint32_t fine_order) {
+                 uint32_t coarse_log, const Fr* twists) {
     G16_SHARED(shared);
     Tile tile(shared, rows_log, columns_log, false);
     Place place(tile, blockIdx.x, low);
@@ -271,29 +335,30 @@ g16_inverse_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low
     __syncthreads();
     inverse_columns(tile, small);
     __syncthreads();
-    twist_tile<true>(tile, place, Twists{coarse, coarse_log, fine, fine_order});
+    twist_tile<true>(tile, place, Twists{coarse, coarse_log, twists});
     __syncthreads();
     store_tile(tile, place, data);
 }
 
 G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_forward_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t low, const Fr* small, const Fr* coarse,
-                 uint32_t coarse_log, const Fr* fine, uint32_t fine_order) {
+                 uint32_t coarse_log, const Fr* twists, uint32_t last) {
     G16_SHARED(shared);
     Tile tile(shared, rows_log, columns_log, false);
     Place place(tile, blockIdx.x, low);
     load_tile(tile, place, data);
     __syncthreads();
-    twist_tile<false>(tile, place, Twists{coarse, coarse_log, fine, fine_order});
+    twist_tile<false>(tile, place, Twists{coarse, coarse_log, twists});
     __syncthreads();
     forward_columns(tile, small);
     __syncthreads();
+    if (last) reduce_tile(tile);
     store_tile(tile, place, data);
 }
 
 G16_KERNEL(G16_PASS_THREADS, G16_PASS_BLOCKS)
 g16_contiguous_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t mode, const Fr* small,
-                    const Fr* shift_low, const Fr* shift_high) {
+                    const Fr* factors) {
     G16_SHARED(shared);
     Tile tile(shared, rows_log, columns_log, true);
     Place place(tile, blockIdx.x, 0);
@@ -304,17 +369,13 @@ g16_contiguous_pass(Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t 
         __syncthreads();
     }
     if (mode & 2) {
-        G16_ROLLED
-        for (uint32_t e = threadIdx.x; e < tile.size(); e += blockDim.x) {
-            uint32_t row = e & ((1u << rows_log) - 1);
-            Fr low = g16::load(shift_low + row), high = g16::load(shift_high + ((place.base + e) >> rows_log));
-            tile.put(e, low * (high * tile.get(e)));
-        }
+        scale_tile(tile, factors);
         __syncthreads();
     }
     if (mode & 4) {
         forward_columns(tile, small);
         __syncthreads();
     }
+    if (mode & 8) reduce_tile(tile);
     store_tile(tile, place, data);
 }

@@ -35,9 +35,7 @@ G16_KERNEL(256, 1) g16_radix2_forward(Fr* data, const Fr* domain, uint32_t level
     g16::store(at + half, a - b);
 }
 
-G16_KERNEL(256, 1) g16_shift(Fr* data, const Fr* low, const Fr* high, uint32_t low_log, uint32_t count) {
+G16_KERNEL(256, 1) g16_shift(Fr* data, const Fr* factors, uint32_t count) {
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= count) return;
-    Fr factor = g16::load(low + (p & ((1u << low_log) - 1))) * g16::load(high + (p >> low_log));
-    g16::store(data + p, g16::load(data + p) * factor);
+    if (p < count) g16::store(data + p, g16::load(factors + p) * g16::load(data + p));
 }

@@ -51,3 +51,24 @@ G16_KERNEL(256, 1) g16_shift_powers(Fr* out, const Fr* powers, const Fr* scale, 
     }
     g16::store(out + j, power);
 }
+
+G16_KERNEL(256, 1) g16_twists(Fr* out, const Fr* domain, uint32_t rows_log, uint32_t inner, uint32_t order, uint32_t split,
+                              uint32_t inverse, const Fr* powers, uint32_t above, uint32_t count) {
+    uint32_t j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= count) return;
+    uint32_t frequency = g16::reverse_bits(j >> inner, rows_log), exponent = j & ((1u << inner) - 1);
+    if (!split) {
+        exponent *= frequency;
+        if (inverse) exponent = (0u - exponent) & ((1u << order) - 1);
+    }
+    Fr twist = Fr::one();
+    G16_ROLLED
+    for (uint32_t bit = 0; bit < order; bit++) {
+        if ((exponent >> bit) & 1) twist = twist * g16::load(domain + G16_DOMAIN_ROOTS + order - bit);
+    }
+    G16_ROLLED
+    for (uint32_t bit = 0; bit < rows_log && powers != nullptr; bit++) {
+        if ((frequency >> bit) & 1) twist = twist * g16::load(powers + above + bit);
+    }
+    g16::store(out + j, twist);
+}

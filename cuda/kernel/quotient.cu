@@ -12,11 +12,11 @@ G16_KERNEL(256, 1) g16_product(Fr* out, const Fr* a, const Fr* b, const Fr* c, u
     g16::store(out + i, product);
 }
 
-G16_KERNEL(256, 1) g16_finish(Fr* out, const Fr* v, const Fr* u, const Fr* low, const Fr* high, const Fr* scale,
-                              uint32_t low_log, uint32_t log_size) {
+G16_KERNEL(256, 1) g16_finish(Fr* out, const Fr* v, const Fr* u, const Fr* factors, const Fr* scale, uint32_t low_log,
+                              uint32_t log_size) {
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p >> log_size != 0) return;
-    Fr factor = g16::load(low + (p & ((1u << low_log) - 1))) * g16::load(high + (p >> low_log));
+    Fr factor = g16::load(factors + (p & ((1u << low_log) - 1)));
     Fr value = factor * g16::load(v + p) - g16::load(scale) * g16::load(u + p);
     g16::store(out + g16::reverse_bits(p, log_size), value);
 }

@@ -130,7 +130,7 @@ struct Buffers {
 
 inline void Buffers::run(const Launch& launch) const {
     static void* const kernels[] = {
-        (void*)g16_domain, (void*)g16_root_powers, (void*)g16_shift_powers, (void*)g16_radix2_inverse,
+        (void*)g16_domain, (void*)g16_root_powers, (void*)g16_shift_powers, (void*)g16_twists, (void*)g16_radix2_inverse,
         (void*)g16_radix2_forward, (void*)g16_shift, (void*)g16_inverse_pass, (void*)g16_forward_pass,
         (void*)g16_contiguous_pass, (void*)g16_product, (void*)g16_finish};
     void* kernel = kernels[(int)launch.kernel];
@@ -175,6 +175,7 @@ inline void Buffers::run(const Launch& launch) const {
         case Kernel::domain: return call(g16_domain);
         case Kernel::root_powers: return call(g16_root_powers);
         case Kernel::shift_powers: return call(g16_shift_powers);
+        case Kernel::twists: return call(g16_twists);
         case Kernel::radix2_inverse: return call(g16_radix2_inverse);
         case Kernel::radix2_forward: return call(g16_radix2_forward);
         case Kernel::shift: return call(g16_shift);
