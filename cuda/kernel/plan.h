@@ -4,7 +4,7 @@
 // Memory, in elements of 32 bytes, for a domain of d = 2^L: the vectors, d each, in place (a quotient takes a, b and u; c
 // only where it is compared), and the tables of table_elements(): 100 + 2^9 + 2^min(L, coarse_log) + 2^(k + 1), k
 // the bits of the lowest field, and for each other field four tables of at most 2^max(coarse_log, bits + L - coarse_log). With
-// coarse_log = 18 that is 18 MB at 2^24 and 75 MB at 2^27.
+// coarse_log = 18 that is 19 MB at 2^24 and 75 MB at 2^27 (42 MB at 2^18, with one table of twists a direction).
 #ifndef G16_KERNEL_PLAN_H
 #define G16_KERNEL_PLAN_H
 
