@@ -15,7 +15,8 @@ var standard struct {
 }
 
 // Default returns the prover that [Prove] uses. Unless [SetDefault] has set one, it is made, with default options, when
-// it is first needed.
+// it is first needed. All that use this package share it: whoever closes it ends Prove for them, until SetDefault gives
+// another.
 func Default() (*Prover, error) {
 	standard.Lock()
 	defer standard.Unlock()

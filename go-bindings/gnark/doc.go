@@ -12,7 +12,7 @@
 // [BindVerifyingKey] does it. Proofs of a bound key are verified before they are given out. Proofs of an unbound one
 // are NOT: the witness is still checked against every constraint, but a proving key of another circuit that has the
 // same shape, or a fault of the machine, gives a proof that does not verify. gnark's logger warns once for each such
-// key.
+// key; with [ProverOptions] they are refused instead, and [SetDefault] makes that the rule for Prove.
 //
 // # State
 //

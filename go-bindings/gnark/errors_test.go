@@ -11,6 +11,7 @@ import (
 	"github.com/consensys/gnark/backend"
 	gnark "github.com/consensys/gnark/backend/groth16"
 	bls "github.com/consensys/gnark/backend/groth16/bls12-381"
+	bn254 "github.com/consensys/gnark/backend/groth16/bn254"
 	"github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/constraint"
 	cs "github.com/consensys/gnark/constraint/bls12-381"
@@ -260,11 +261,27 @@ func TestNothingPanicsOnZeroValues(t *testing.T) {
 	wantStatus(t, lib.ErrInvalid, key.Verify((*bls.Proof)(nil), f.public))
 	wantStatus(t, lib.ErrUnsupported, key.Verify(NewProof(ecc.BN254), f.public))
 	wantStatus(t, lib.ErrInvalid, Verify(NewProof(ecc.BN254), f.vk, f.public))
+	wantStatus(t, lib.ErrInvalid, Verify((*bn254.Proof)(nil), (*bn254.VerifyingKey)(nil), f.public))
+	var none context.Context
+	_, err := p.Prove(none, f.r1cs, f.pk, f.full)
+	wantStatus(t, lib.ErrInvalid, err)
+	_, err = key.Prove(none, f.r1cs, f.full)
+	wantStatus(t, lib.ErrInvalid, err)
 	wantStatus(t, lib.ErrInvalid, Verify(NewProof(ecc.BLS12_381), f.vk, f.public, nil))
 	key.Close()
-	_, err := key.Prove(context.Background(), f.r1cs, f.full)
+	_, err = key.Prove(context.Background(), f.r1cs, f.full)
 	wantStatus(t, lib.ErrClosed, err)
 	wantStatus(t, lib.ErrClosed, key.Verify(NewProof(ecc.BLS12_381), f.public))
+}
+
+func TestRequiredVerifyingKey(t *testing.T) {
+	f := sharedFixture(t, small, 50)
+	p := newProver(t, ProverOptions{RequireVerifyingKey: true})
+	_, err := p.LoadKey(context.Background(), f.pk, nil)
+	wantStatus(t, lib.ErrInvalid, err)
+	_, err = p.LoadKeyFile(context.Background(), "/nowhere", "")
+	wantStatus(t, lib.ErrInvalid, err)
+	f.check(t, p)
 }
 
 func TestClosedProver(t *testing.T) {

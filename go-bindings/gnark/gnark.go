@@ -2,6 +2,7 @@ package groth16
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	"github.com/consensys/gnark/backend"
@@ -83,21 +84,13 @@ func Verify(proof Proof, vk VerifyingKey, publicWitness witness.Witness, opts ..
 	return gnark.Verify(proof, vk, publicWitness, opts...)
 }
 
-// isNil tells of an interface of gnark's whether it holds nothing, or a nil pointer to one of the types used here.
+// isNil tells of an interface of gnark's whether it holds nothing, or a nil pointer.
 func isNil(value any) bool {
-	switch v := value.(type) {
-	case nil:
+	if value == nil {
 		return true
-	case *bls.Proof:
-		return v == nil
-	case *bls.ProvingKey:
-		return v == nil
-	case *bls.VerifyingKey:
-		return v == nil
-	case *cs.R1CS:
-		return v == nil
 	}
-	return false
+	v := reflect.ValueOf(value)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // asR1CS refuses what cannot be proved here, before anything is solved.

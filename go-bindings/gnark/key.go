@@ -69,6 +69,9 @@ func (k *Key) Start(ctx context.Context, r1cs constraint.ConstraintSystem, fullW
 	if k == nil || k.loaded == nil {
 		return nil, invalid(op, "key was not loaded")
 	}
+	if ctx == nil {
+		return nil, invalid(op, "nil context")
+	}
 	system, err := asR1CS(op, r1cs)
 	if err != nil {
 		return nil, err

@@ -240,8 +240,8 @@ func TestTruncatedKeys(t *testing.T) {
 			}
 		}
 		for cut := 1; cut < len(vk); cut++ {
-			if cut == len(vk)-8 {
-				continue // without the two empty lists it is bellman's form
+			if i == 1 && cut == len(vk)-8 {
+				continue // raw and without the two empty lists it is bellman's form
 			}
 			if err := load(pk, vk[:cut]); err == nil {
 				t.Errorf("%s: cut to %d of %d bytes was taken", file.vk, cut, len(vk))
@@ -261,8 +261,8 @@ func TestDamagedKeys(t *testing.T) {
 	for i, file := range writeKeys(t, t.TempDir(), f.pk, f.vk) {
 		pk := mustRead(t, file.pk)
 		for _, end := range edges(t, f.gnarkPK(), i == 1) {
-			if end == len(pk) || end == domainBytes-1 {
-				continue // the end, and a mark of gnark's that says nothing of the key
+			if end == len(pk) {
+				continue
 			}
 			damaged := bytes.Clone(pk)
 			damaged[end] ^= 0x41

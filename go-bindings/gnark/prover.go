@@ -24,8 +24,12 @@ type ProverOptions struct {
 	// PointChecks is what is checked of the points of keys, which takes longer than reading them does. Less than the
 	// default is for keys that this process made by Setup, or read by gnark's ReadFrom, which checks them, too.
 	PointChecks lib.PointChecks
-	// TempDir is where gnark's proving keys pass through a file; os.TempDir() by default.
+	// TempDir is where gnark's proving keys go through a file, which has no name and takes the raw key's size for as long
+	// as the key is loaded: from there it is read again when it had to leave memory. It should be on a disk; os.TempDir()
+	// by default.
 	TempDir string
+	// RequireVerifyingKey refuses keys without a verifying key, so that every proof is verified before it is given out.
+	RequireVerifyingKey bool
 }
 
 // A Prover owns an engine, or borrows one, and the keys that its Prove has loaded. It may be used from many goroutines.
@@ -78,6 +82,9 @@ func (p *Prover) Prove(ctx context.Context, r1cs constraint.ConstraintSystem, pk
 	const op = "prove"
 	if p == nil || p.cache == nil {
 		return nil, invalid(op, "prover was not made by NewProver")
+	}
+	if ctx == nil {
+		return nil, invalid(op, "nil context")
 	}
 	// Loading a key takes long: what can be refused is refused before.
 	if _, err := asR1CS(op, r1cs); err != nil {
@@ -167,6 +174,9 @@ func isSame(file *os.File, path string) bool {
 func (p *Prover) loadFrom(ctx context.Context, options lib.KeyOptions) (*Key, error) {
 	if p == nil || p.engine == nil {
 		return nil, invalid("load key", "prover was not made by NewProver")
+	}
+	if p.options.RequireVerifyingKey && options.VerifyingKeyPath == "" && len(options.VerifyingKey) == 0 {
+		return nil, invalid("load key", "the proving key has no verifying key, and RequireVerifyingKey is set")
 	}
 	options.Format = lib.FormatGnark
 	options.PointChecks = p.options.PointChecks

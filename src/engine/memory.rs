@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Bytes that the process can still take before the kernel must swap or a control group's limit is met; `None` where
-/// neither is told. Control groups of version 2 and 1; a limit of a parent counts, too.
+/// Bytes that the process can still take before the kernel must swap, or a control group's limit or that of its address space
+/// is met; `None` where nothing is told. Control groups of version 2 and 1; a limit of a parent counts, too.
 pub fn available_bytes() -> Option<u64> {
     available_under(Path::new("/"))
 }
@@ -13,15 +13,28 @@ pub fn available_bytes() -> Option<u64> {
 fn available_under(root: &Path) -> Option<u64> {
     let machine = mem_available(root);
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    groups.lines().filter_map(|line| group_available(root, line)).chain(machine).min()
+    groups.lines().filter_map(|line| group_available(root, line)).chain(machine).chain(address_space(root)).min()
 }
 
 /// The line `MemAvailable:   12345 kB`.
 fn mem_available(root: &Path) -> Option<u64> {
-    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kibibytes(&fs::read_to_string(root.join("proc/meminfo")).ok()?, "MemAvailable:")
+}
+
+/// The value in bytes of a line like `VmSize:   12345 kB`.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
+}
+
+/// What `ulimit -v` leaves: the soft limit, in bytes or the word "unlimited", less the address space that is taken.
+fn address_space(root: &Path) -> Option<u64> {
+    let limits = fs::read_to_string(root.join("proc/self/limits")).ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let taken = kibibytes(&fs::read_to_string(root.join("proc/self/status")).ok()?, "VmSize:")?;
+    Some(limit.saturating_sub(taken))
 }
 
 /// What is left in the group that a line `id:controllers:path` names, and in its parents.
@@ -102,6 +115,19 @@ mod tests {
         assert_eq!(available_under(files("max\n").path()), Some(16_000));
         assert_eq!(available_under(files("9000\n").path()), Some(5000));
         assert_eq!(available_under(files("100\n").path()), Some(0), "more is in use than is allowed");
+    }
+
+    #[test]
+    fn a_limit_of_the_address_space_counts() {
+        let under = |limit: &str| {
+            let limits =
+                format!("Limit  Soft Limit  Hard Limit  Units\nMax address space   {limit}   unlimited   bytes\n");
+            let status = ("proc/self/status", "Name:\tx\nVmSize:\t      10 kB\n");
+            available_under(root(&[MEMINFO, ("proc/self/limits", &limits), status]).path())
+        };
+        assert_eq!(under("unlimited"), Some(50 << 10));
+        assert_eq!(under("30720"), Some(20 << 10));
+        assert_eq!(under("5000"), Some(0));
     }
 
     #[test]

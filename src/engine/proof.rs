@@ -333,8 +333,9 @@ impl Stages for Groth16 {
         let proof = epilogue::join(&key.base, &scalars.blinding, &device, &g2);
         let inputs = &scalars.witness.values()[..key.num_inputs];
         if scalars.self_check && !verify::verify(key.verifying_key()?, inputs, &proof)? {
-            let message = "the proof does not verify and is withheld: the key does not fit the rows, c was left empty \
-                           and the witness is wrong, or this machine computed wrongly";
+            let message = "the proof does not verify and is withheld: the key does not fit the rows, the verifying key \
+                           does not fit the key, c was left empty and the witness is wrong, or this machine computed \
+                           wrongly";
             return Ok(Finished::Unsound(proof, Error::new(Status::SelfCheck, message)));
         }
         Ok(Finished::Sound(proof))

@@ -214,6 +214,21 @@ impl Domain {
                 "domain (offset 40): the root is not {ROOT_GENERATOR}^((r - 1) / {size})"
             )));
         }
+        let inverses = [(element(1), element(2), 72), (element(3), element(4), 136)];
+        let generator = Fr::from(ROOT_GENERATOR);
+        if element(3) != Some(generator) {
+            return Err(Error::format(format!("domain (offset 104): the coset's generator is not {ROOT_GENERATOR}")));
+        }
+        for (value, inverse, offset) in inverses {
+            if value.zip(inverse).is_none_or(|(value, inverse)| value * inverse != Fr::ONE) {
+                return Err(Error::format(format!(
+                    "domain (offset {offset}): not the inverse of the number before it"
+                )));
+            }
+        }
+        if rest[5 * 32] > 1 {
+            return Err(Error::format(format!("domain (offset 168): the mark is {}, wanted 0 or 1", rest[5 * 32])));
+        }
         Ok(Self { log_size })
     }
 }
@@ -250,7 +265,7 @@ fn read_all(source: &Source<'_>, options: &ReadOptions<'_>, hash: bool) -> Resul
     let num_wires = layout.num_wires as usize;
     let a_wires = wires(&mut stream, "a", num_wires, a.len())?;
     let b_wires = wires(&mut stream, "b", num_wires, b_g1.len())?;
-    stream.bytes(COUNT_BYTES as usize)?;
+    stream.pieces(COUNT_BYTES as usize, |_, _| Ok(()))?;
     let digest = stream.finish()?;
     let log_domain = domain.log_size;
     let params =

@@ -33,8 +33,13 @@ fn read_all(source: &Source<'_>) -> Result<VerifyingKey> {
     let (g1, g2) = (form.bytes::<Fp>() as u64, form.bytes::<Fp2>() as u64);
     let ic = Section::find::<Fp>(source, "k", 3 * g1 + 3 * g2, form, true)?;
     let left = source.len() - ic.end();
-    if left != 0 && left < 2 * COUNT_BYTES {
-        return Err(Error::format(format!("{left} bytes follow section k, wanted {} or none", 2 * COUNT_BYTES)));
+    if ic.count == 0 {
+        return Err(Error::format("section k is empty, wanted a point for the constant one"));
+    }
+    // bellman, which ends here, compresses nothing.
+    let is_bellman = left == 0 && form == PointForm::Uncompressed;
+    if left < 2 * COUNT_BYTES && !is_bellman {
+        return Err(Error::format(format!("{left} bytes follow section k, wanted {}", 2 * COUNT_BYTES)));
     }
     let options = ReadOptions::default();
     let mut stream = PointStream::new(source, &options, false, source.len())?;
@@ -48,11 +53,12 @@ fn read_all(source: &Source<'_>) -> Result<VerifyingKey> {
         ic: stream.section(&ic)?,
     };
     if left > 0 {
-        if stream.array::<8>()? != [0; 8] {
+        let has_commitments = stream.array::<8>()? != [0; 8];
+        if has_commitments && left > 2 * COUNT_BYTES {
             return Err(Error::new(Status::Unsupported, "the key has commitments, which no version reads so far"));
         }
-        if left > 2 * COUNT_BYTES {
-            let text = format!("{} bytes follow the end of the key", left - 2 * COUNT_BYTES);
+        if has_commitments || left > 2 * COUNT_BYTES {
+            let text = format!("{left} bytes follow section k that are not two empty lists");
             return Err(Error::format(text));
         }
     }

@@ -98,6 +98,13 @@ fn truncated_and_damaged_keys_are_refused() {
         let bytes = written_vk(&key, form);
         damage(vk::read, &bytes[..bytes.len() - 8], &[0, 48, 96, 192, 384, 576, 672, 864, bytes.len() - 8]);
         (1..8).for_each(|cut| drop(refuse(vk::read, &bytes[..bytes.len() - cut])));
+        let cut = vk::read(&Source::Bytes(&bytes[..bytes.len() - 8]));
+        assert_eq!(cut.is_ok(), form == PointForm::Uncompressed, "that is bellman's encoding, which is not compressed");
+        let mut bytes = bytes;
+        *bytes.last_mut().unwrap() = 1;
+        assert_eq!(refuse(vk::read, &bytes).status(), Status::Format);
+        bytes.extend([0; 100]);
+        assert_eq!(refuse(vk::read, &bytes).status(), Status::Unsupported);
     }
 }
 
@@ -107,12 +114,16 @@ fn counts_that_disagree_are_named() {
     let bytes = written(&params, PointForm::Uncompressed);
     let layout = pk::layout(&Source::Bytes(&bytes)).unwrap();
     let wires_at = layout.sections[4].end() as usize;
-    let cases: [(usize, &[u8], &str); 9] = [
+    let cases: [(usize, &[u8], &str); 13] = [
         (0, &[0xff; 8], "domain: 18446744073709551615 elements, wanted a power of two"),
         (0, &3u64.to_be_bytes(), "domain: 3 elements"),
         (0, &(1u64 << 40).to_be_bytes(), "domain: 1099511627776 elements"),
         (8, &[0xff; 32], "domain (offset 8): not the inverse of"),
         (40, &[0; 32], "domain (offset 40): the root is not 7^"),
+        (72, &[0; 32], "domain (offset 72): not the inverse"),
+        (104, &[0; 32], "domain (offset 104): the coset's generator"),
+        (136, &[0; 32], "domain (offset 136): not the inverse"),
+        (168, &[2], "domain (offset 168): the mark is 2"),
         (wires_at, &[0; 8], "0 wires, wanted 1 to"),
         (wires_at, &[0xff; 8], "18446744073709551615 wires"),
         (wires_at + 8, &[0xff; 8], "section a has"),
