@@ -132,19 +132,38 @@ void barrier() {
     leave(State::at_barrier);
 }
 
-uint32_t exchange(uint32_t value, uint32_t lane) {
+namespace {
+
+/// Passes a value, and waits until all lanes of the warp have done so. The lanes are those from `warp` to `end`.
+uint32_t pass(uint32_t value, uint32_t& warp, uint32_t& end) {
     Fibre& self = *block.running;
     uint32_t turn = self.exchanges++;
     self.passed[turn % 2] = value;
     uint32_t thread = self.coordinates.thread.x, size = self.coordinates.block_size.x;
-    uint32_t warp = thread - thread % 32, end = warp + 32 < size ? warp + 32 : size;
+    warp = thread - thread % 32;
+    end = warp + 32 < size ? warp + 32 : size;
     for (bool all = false; !all;) {
         all = true;
         for (uint32_t i = warp; i < end; i++) all &= block.fibres[i]->exchanges > turn;
         if (!all) leave(State::at_exchange);
     }
+    return turn % 2;
+}
+
+}  // namespace
+
+uint32_t exchange(uint32_t value, uint32_t lane) {
+    uint32_t warp, end;
+    uint32_t turn = pass(value, warp, end);
     uint32_t from = warp + lane % 32;
-    return from < end ? block.fibres[from]->passed[turn % 2] : value;
+    return from < end ? block.fibres[from]->passed[turn] : value;
+}
+
+uint32_t peers(uint32_t value) {
+    uint32_t warp, end, out = 0;
+    uint32_t turn = pass(value, warp, end);
+    for (uint32_t i = warp; i < end; i++) out |= (uint32_t)(block.fibres[i]->passed[turn] == value) << (i - warp);
+    return out;
 }
 
 void run(uint32_t blocks, uint32_t threads, size_t shared_bytes, void (*body)(void*), void* argument) {

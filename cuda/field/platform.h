@@ -14,6 +14,13 @@
 #define G16_PRODUCT __host__ __device__ __forceinline__
 #endif
 
+// A case that hardly ever comes: called, so that its code is no part of the common path.
+#ifdef __CUDACC__
+#define G16_RARE __host__ __device__ __noinline__
+#else
+#define G16_RARE inline __attribute__((noinline))
+#endif
+
 #ifdef __CUDACC__
 // A function of field and curve code: for device and host, always inlined.
 #define G16_FN __host__ __device__ __forceinline__

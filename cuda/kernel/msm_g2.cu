@@ -1,0 +1,5 @@
+// Multi-scalar multiplication in G2.
+
+#include "msm_buckets.h"
+
+G16_MSM_DEFINE(g2, g16::Fp2, 128, 2)
