@@ -28,7 +28,7 @@ struct Fibre {
     Coordinates coordinates;
     State state = State::done;
     /// What this thread passed to its last two exchanges; a lane may be one ahead of another.
-    uint32_t passed[2] = {};
+    uint64_t passed[2] = {};
     uint32_t exchanges = 0;
     void* fake_stack = nullptr;
 };
@@ -135,7 +135,7 @@ void barrier() {
 namespace {
 
 /// Passes a value, and waits until all lanes of the warp have done so. The lanes are those from `warp` to `end`.
-uint32_t pass(uint32_t value, uint32_t& warp, uint32_t& end) {
+uint32_t pass(uint64_t value, uint32_t& warp, uint32_t& end) {
     Fibre& self = *block.running;
     uint32_t turn = self.exchanges++;
     self.passed[turn % 2] = value;
@@ -150,13 +150,21 @@ uint32_t pass(uint32_t value, uint32_t& warp, uint32_t& end) {
     return turn % 2;
 }
 
-}  // namespace
-
-uint32_t exchange(uint32_t value, uint32_t lane) {
+uint64_t exchange_wide(uint64_t value, uint32_t lane) {
     uint32_t warp, end;
     uint32_t turn = pass(value, warp, end);
     uint32_t from = warp + lane % 32;
     return from < end ? block.fibres[from]->passed[turn] : value;
+}
+
+}  // namespace
+
+uint32_t exchange(uint32_t value, uint32_t lane) {
+    return (uint32_t)exchange_wide(value, lane);
+}
+
+const void* exchange_address(const void* value, uint32_t lane) {
+    return reinterpret_cast<const void*>(exchange_wide(reinterpret_cast<uint64_t>(value), lane));
 }
 
 uint32_t peers(uint32_t value) {

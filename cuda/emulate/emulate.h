@@ -29,6 +29,8 @@ Quad* shared();
 void barrier();
 /// The value that lane `lane` of the caller's warp passes in the same call; all lanes that exist must call.
 uint32_t exchange(uint32_t value, uint32_t lane);
+/// The same for an address of what outlives the call after the next.
+const void* exchange_address(const void* value, uint32_t lane);
 /// Bit i: whether lane i of the caller's warp passes the same value in the same call; all lanes that exist must call.
 uint32_t peers(uint32_t value);
 

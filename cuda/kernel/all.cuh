@@ -1,4 +1,6 @@
 // All kernels in one translation unit, for the fatbin.
+#include "msm_accumulate_g1.cu"
+#include "msm_accumulate_g2.cu"
 #include "msm_g1.cu"
 #include "msm_g2.cu"
 #include "msm_sort.cu"

@@ -50,30 +50,33 @@ G16_DEVICE void accumulate(Xyzz<F>* buckets, Xyzz<F>* heads, uint32_t* head_keys
     uint32_t thread = thread_number(), threads = gridDim.x * blockDim.x, count = *total;
     uint32_t share = count / threads + (count % threads != 0);
     if (share < least) share = least;
-    uint64_t begin = (uint64_t)thread * share, end = begin + share < count ? begin + share : count;
-    if (begin >= end) {
-        head_keys[thread] = kNoKey;
-        return;
-    }
-    uint32_t key = pairs[begin].key;
-    bool continued = begin > 0 && pairs[begin - 1].key == key;
+    uint64_t begin = (uint64_t)thread * share;
+    uint32_t left = begin >= count ? 0 : count - begin < share ? (uint32_t)(count - begin) : share;
+    const Pair* from = pairs + begin;
+    Pair next = left > 0 ? from[0] : Pair{kNoKey, 0};
+    uint32_t key = next.key;
+    bool continued = left > 0 && begin > 0 && from[-1].key == key;
     head_keys[thread] = continued ? key : kNoKey;
     Xyzz<F>* to = continued ? heads + thread : buckets + key;
     Xyzz<F> sum = Xyzz<F>::infinity();
     G16_ROLLED
-    for (uint64_t i = begin; i < end; i++) {
-        Pair pair = pairs[i];
+    for (uint32_t i = 0; i < share; i++) {
+        // The warps of a block go in step, so that they find the loop's code in the instruction caches.
+        __syncthreads();
+        if (i >= left) continue;
+        Pair pair = next;
+        Affine<F> point = fetch(points + (pair.value & 0x7fffffff));
+        if (i + 1 < left) next = from[i + 1];
         if (pair.key != key) {
             put(to, sum);
             sum = Xyzz<F>::infinity();
             key = pair.key;
             to = buckets + key;
         }
-        Affine<F> point = fetch(points + (pair.value & 0x7fffffff));
         if (pair.value >> 31) point.y = -point.y;
         sum = sum + point;
     }
-    put(to, sum);
+    if (left > 0) put(to, sum);
 }
 
 template <class F>
@@ -140,13 +143,20 @@ template <class F>
 struct Quartet {
     static constexpr uint32_t kMask = 0xf;
 
-    G16_DEVICE static F from_lane(const F& value, uint32_t lane) {
-        F out;
-        const uint32_t* in = reinterpret_cast<const uint32_t*>(&value);
-        uint32_t* words = reinterpret_cast<uint32_t*>(&out);
+    /// p[i] = the value of lane i.
+    G16_DEVICE static void gather(F (&p)[4], const F& mine) {
+#ifdef __CUDACC__
+        const uint32_t* in = reinterpret_cast<const uint32_t*>(&mine);
         G16_UNROLL
-        for (int i = 0; i < (int)(sizeof(F) / 4); i++) words[i] = __shfl_sync(kMask, in[i], lane);
-        return out;
+        for (int lane = 0; lane < 4; lane++) {
+            uint32_t* words = reinterpret_cast<uint32_t*>(p + lane);
+            G16_UNROLL
+            for (int i = 0; i < (int)(sizeof(F) / 4); i++) words[i] = __shfl_sync(kMask, in[i], lane);
+        }
+#else
+        for (int lane = 0; lane < 4; lane++) p[lane] = *static_cast<const F*>(emulate::exchange_address(&mine, lane));
+        __syncwarp(kMask);
+#endif
     }
     G16_DEVICE static F choose(const F& a, const F& b, const F& c, const F& d) {
         F out;
@@ -165,8 +175,7 @@ struct Quartet {
     G16_DEVICE static void products(F (&p)[4], const F& a0, const F& b0, const F& a1, const F& b1, const F& a2, const F& b2,
                                     const F& a3, const F& b3) {
         F mine = choose(a0, a1, a2, a3) * choose(b0, b1, b2, b3);
-        G16_UNROLL
-        for (int i = 0; i < 4; i++) p[i] = from_lane(mine, i);
+        gather(p, mine);
     }
 
     /// 2^count p.
@@ -235,15 +244,18 @@ G16_DEVICE void result(Jacobian<F>* out, const Xyzz<F>* sums, uint32_t windows, 
 }  // namespace msm
 }  // namespace g16
 
-/// The kernels of group `g` over the field F; blocks of `threads`, of which a multiprocessor holds `blocks` at once.
-#define G16_MSM_DEFINE(g, F, threads, blocks)                                                                               \
-    G16_KERNEL(256, 1) g16_msm_clear_##g(g16::Xyzz<F>* buckets, uint32_t count) {                                           \
-        g16::msm::clear(buckets, count);                                                                                    \
-    }                                                                                                                       \
-    G16_KERNEL(threads, blocks)                                                                                             \
+/// The accumulation of group `g` over the field F; blocks of `threads`, of which a multiprocessor holds `blocks` at once.
+#define G16_MSM_DEFINE_ACCUMULATE(g, F, threads, blocks)                                                                    \
+    G16_KERNEL(threads, blocks)                                                                                              \
     g16_msm_accumulate_##g(g16::Xyzz<F>* buckets, g16::Xyzz<F>* heads, uint32_t* head_keys, const g16::Affine<F>* points,   \
                            const g16::Pair* pairs, const uint32_t* total, uint32_t least) {                                 \
         g16::msm::accumulate(buckets, heads, head_keys, points, pairs, total, least);                                       \
+    }
+
+/// The other kernels.
+#define G16_MSM_DEFINE(g, F)                                                                                                \
+    G16_KERNEL(256, 1) g16_msm_clear_##g(g16::Xyzz<F>* buckets, uint32_t count) {                                           \
+        g16::msm::clear(buckets, count);                                                                                    \
     }                                                                                                                       \
     G16_KERNEL(128, 2)                                                                                                      \
     g16_msm_join_##g(g16::Xyzz<F>* buckets, const g16::Xyzz<F>* heads, const uint32_t* head_keys, uint32_t count,           \

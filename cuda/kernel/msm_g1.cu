@@ -1,5 +1,5 @@
-// Multi-scalar multiplication in G1.
+// Multi-scalar multiplication in G1: all but the accumulation.
 
 #include "msm_buckets.h"
 
-G16_MSM_DEFINE(g1, g16::Fp, 128, 3)
+G16_MSM_DEFINE(g1, g16::Fp)

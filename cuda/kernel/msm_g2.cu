@@ -1,5 +1,5 @@
-// Multi-scalar multiplication in G2.
+// Multi-scalar multiplication in G2: all but the accumulation.
 
 #include "msm_buckets.h"
 
-G16_MSM_DEFINE(g2, g16::Fp2, 128, 2)
+G16_MSM_DEFINE(g2, g16::Fp2)

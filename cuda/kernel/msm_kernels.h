@@ -28,7 +28,7 @@ constexpr uint32_t kNoKey = 0xffffffff;
 
 /// Pairs of one block of the sort, its threads, and tiles that one thread adds up when their counts are.
 #define G16_SORT_TILE 8192
-#define G16_SORT_THREADS 256
+#define G16_SORT_THREADS 512
 #define G16_SORT_SEGMENT 32
 /// log2 of the largest number of bins of a pass.
 #define G16_SORT_BITS 11

@@ -93,7 +93,7 @@ class Msm {
     }
 
   private:
-    static constexpr uint32_t kThreads = 256, kTile = 8192, kSegment = 32, kWarps = 8, kSortBits = 11;
+    static constexpr uint32_t kThreads = 256, kTile = 8192, kSegment = 32, kSortThreads = 512;
 
     static uint32_t blocks(uint64_t count, uint32_t threads = kThreads) { return (uint32_t)((count + threads - 1) / threads); }
     static MsmArgument at(uint64_t byte) { return MsmArgument(MsmBuffer::workspace, byte); }
@@ -114,7 +114,7 @@ class Msm {
         together_ = std::min(windows_, tuning_.windows);
         low_bits_ = bits_ / 2;
         high_bits_ = bits_ - 1 - low_bits_;
-        log_chunk_ = std::min(tuning_.log_chunk, bits_ - 1);
+        while (log_chunk_ < std::min(tuning_.log_chunk, bits_ - 1) && (buckets() >> log_chunk_) > tuning_.chunks) log_chunk_++;
         tiles_ = std::max(1u, blocks(count_, kTile));
         segments_ = blocks(tiles_, kSegment);
         uint64_t pairs = (uint64_t)count_ * together_, nodes = (uint64_t)together_ << (bits_ - 1 - log_chunk_);
@@ -138,7 +138,9 @@ class Msm {
     void layout_points(uint64_t buckets) {
         starts_ = take(4ull * (together_ + 1));
         buckets_ = take(buckets * point_);
-        uint32_t heads = tuning_.blocks * tuning_.threads;
+        uint64_t pairs = (uint64_t)count_ * together_, least = (uint64_t)tuning_.least * tuning_.threads;
+        blocks_ = (uint32_t)std::min<uint64_t>(tuning_.blocks, (pairs + least - 1) / least);
+        uint32_t heads = blocks_ * tuning_.threads;
         for (int i = 0; i < 2; i++) {
             heads_[i] = take(heads * point_);
             head_keys_[i] = take(4ull * heads);
@@ -159,18 +161,18 @@ class Msm {
 
     void group(MsmLaunches& out, uint32_t first, uint32_t windows) const {
         uint32_t grid = windows * tiles_;
-        out.push_back({MsmKernel::count_digits, grid, kThreads, 4u << low_bits_,
+        out.push_back({MsmKernel::count_digits, grid, kSortThreads, 4u << low_bits_,
                        {at(counts_), at(planes_), count_, tiles_, first, windows_, bits_, low_bits_}});
         prefix_sums(out, windows, low_bits_);
         bool two = high_bits_ > 0;
-        out.push_back({MsmKernel::scatter_digits, grid, kThreads, scatter_bytes(low_bits_),
+        out.push_back({MsmKernel::scatter_digits, grid, kSortThreads, scatter_bytes(low_bits_),
                        {at(two ? pairs_ : sorted_), at(planes_), picks(), at(counts_), count_, tiles_, first, windows_, bits_,
                         low_bits_}});
         if (two) {
-            out.push_back({MsmKernel::count_pairs, grid, kThreads, 4u << high_bits_,
+            out.push_back({MsmKernel::count_pairs, grid, kSortThreads, 4u << high_bits_,
                            {at(counts_), at(pairs_), at(starts_), tiles_, low_bits_, high_bits_}});
             prefix_sums(out, windows, high_bits_);
-            out.push_back({MsmKernel::scatter_pairs, grid, kThreads, scatter_bytes(high_bits_),
+            out.push_back({MsmKernel::scatter_pairs, grid, kSortThreads, scatter_bytes(high_bits_),
                            {at(sorted_), at(pairs_), at(starts_), at(counts_), tiles_, low_bits_, high_bits_}});
         }
         clear(out, windows << (bits_ - 1));
@@ -178,7 +180,7 @@ class Msm {
         reduce(out, first, windows);
     }
     static uint32_t scatter_bytes(uint32_t log_bins) {
-        return 8 * kTile + ((2 * kWarps + 4) << log_bins) + 4 * 33;
+        return 8 * kTile + ((2 * kSortThreads / 32 + 4) << log_bins) + 4 * 33;
     }
     void prefix_sums(MsmLaunches& out, uint32_t windows, uint32_t log_bins) const {
         uint64_t columns = (uint64_t)windows << log_bins;
@@ -195,10 +197,10 @@ class Msm {
         out.push_back({MsmKernel::clear, blocks(buckets), kThreads, 0, {at(buckets_), buckets}});
     }
     void accumulate(MsmLaunches& out, MsmArgument total) const {
-        out.push_back({MsmKernel::accumulate, tuning_.blocks, tuning_.threads, 0,
+        out.push_back({MsmKernel::accumulate, blocks_, tuning_.threads, 0,
                        {at(buckets_), at(heads_[0]), at(head_keys_[0]), MsmBuffer::points, at(sorted_), total, tuning_.least}});
         uint32_t from = 0;
-        for (uint32_t heads = tuning_.blocks * tuning_.threads; heads > 1; from ^= 1) {
+        for (uint32_t heads = blocks_ * tuning_.threads; heads > 1; from ^= 1) {
             uint32_t left = blocks(heads, tuning_.fan);
             out.push_back({MsmKernel::join, blocks(left, kWork), kWork, 0,
                            {at(buckets_), at(heads_[from]), at(head_keys_[from]), heads, at(heads_[from ^ 1]),
@@ -230,7 +232,7 @@ class Msm {
     bool picks_, sum_;
     MsmTuning tuning_;
     uint64_t point_, bytes_ = 0;
-    uint32_t bits_ = 1, windows_ = 0, together_ = 0, low_bits_ = 0, high_bits_ = 0, log_chunk_ = 0, tiles_ = 0, segments_ = 0;
+    uint32_t bits_ = 1, windows_ = 0, together_ = 0, low_bits_ = 0, high_bits_ = 0, log_chunk_ = 0, tiles_ = 0, segments_ = 0, blocks_ = 0;
     uint64_t planes_ = 0, pairs_ = 0, sorted_ = 0, counts_ = 0, segment_sums_ = 0, totals_ = 0, starts_ = 0, buckets_ = 0;
     uint64_t heads_[2] = {}, head_keys_[2] = {}, nodes_[2] = {}, sums_ = 0;
 };

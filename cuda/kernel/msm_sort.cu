@@ -245,12 +245,12 @@ G16_KERNEL(256, 1) g16_msm_recode(uint32_t* planes, const Quad* scalars, uint32_
     }
 }
 
-G16_KERNEL(G16_SORT_THREADS, 4) g16_msm_count_digits(uint32_t* counts, const uint32_t* planes, uint32_t count, uint32_t tiles,
+G16_KERNEL(G16_SORT_THREADS, 2) g16_msm_count_digits(uint32_t* counts, const uint32_t* planes, uint32_t count, uint32_t tiles,
                                                      uint32_t first, uint32_t windows, uint32_t bits, uint32_t log_bins) {
     g16::sort::count_tile(g16::sort::FromDigits(planes, nullptr, count, tiles, first, windows, bits), counts, 0, log_bins);
 }
 
-G16_KERNEL(G16_SORT_THREADS, 4) g16_msm_count_pairs(uint32_t* counts, const Pair* pairs, const uint32_t* starts,
+G16_KERNEL(G16_SORT_THREADS, 2) g16_msm_count_pairs(uint32_t* counts, const Pair* pairs, const uint32_t* starts,
                                                     uint32_t tiles, uint32_t shift, uint32_t log_bins) {
     g16::sort::count_tile(g16::sort::FromPairs(pairs, starts, tiles), counts, shift, log_bins);
 }

@@ -278,8 +278,8 @@ class MsmSuite {
             for (uint32_t variant = 0; variant < 3; variant++) {
                 MsmTuning tuning = tuning_;
                 for (uint8_t& entry : tuning.bits) entry = bits;
-                if (variant == 1) tuning.log_chunk = 0, tuning.fan = 2, tuning.least = 1, tuning.windows = 3;
-                if (variant == 2) tuning.log_chunk = 20, tuning.blocks = 1, tuning.threads = 32, tuning.fan = 64;
+                if (variant == 1) tuning.chunks = 1 << 30, tuning.fan = 2, tuning.least = 1, tuning.windows = 3;
+                if (variant == 2) tuning.log_chunk = 20, tuning.chunks = 1, tuning.blocks = 1, tuning.threads = 32, tuning.fan = 64;
                 Problem<F> one = problem<F>(base_, straight(count), drawn(variant == 1 ? 11 : 0, count), {});
                 results_.add(solve(one, tuning, buffers_),
                              "bits " + std::to_string(bits) + ", variant " + std::to_string(variant));

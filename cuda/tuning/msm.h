@@ -9,9 +9,11 @@ namespace g16 {
 struct MsmTuning {
     /// Bits of a digit, 2 to 23, by the number of scalars: [i] for up to 2^i of them.
     uint8_t bits[32];
-    /// log2 of the buckets that one thread of the first level of reduction adds up, at most.
-    uint32_t log_chunk;
-    /// Blocks and threads a block of the accumulation: what the device holds at once, so that all end together.
+    /// log2 of the buckets that one thread of the first level of reduction adds up, at most; no more than what leaves this
+    /// many threads: as many as the device holds at once, since each takes long.
+    uint32_t log_chunk, chunks;
+    /// Blocks, at most, and threads a block (those that its kernel is compiled for, or fewer) of the accumulation. Several
+    /// times what the device holds at once, since multiprocessors do not all take the same time.
     uint32_t blocks, threads;
     /// Pairs that a thread of it takes at least.
     uint32_t least;
@@ -25,8 +27,8 @@ struct MsmTuning {
 inline MsmTuning msm_tuning(bool g2, uint32_t capability, uint32_t multiprocessors) {
     (void)capability;
     MsmTuning out = {{4, 4, 4, 4, 4, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11, 12, 13, 13, 15, 15, 16, 18, 19, 19, 20, 20, 22, 22, 22, 22, 22, 22},
-                     5, 3 * multiprocessors, 128, 8, 4, 128};
-    if (g2) out.blocks = 2 * multiprocessors;
+                     5, 256 * multiprocessors, 8 * multiprocessors, 256, 16, 4, 128};
+    if (g2) out.threads = 128;
     return out;
 }
 

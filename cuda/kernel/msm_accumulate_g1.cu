@@ -1,0 +1,5 @@
+// Multi-scalar multiplication in G1: the accumulation, which takes most of the time.
+
+#include "msm_buckets.h"
+
+G16_MSM_DEFINE_ACCUMULATE(g1, g16::Fp, 256, 2)
