@@ -136,48 +136,58 @@ G16_DEVICE void merge(Xyzz<F>* out, const Xyzz<F>* in, uint32_t nodes, uint32_t 
     put(out + thread, fetch(from) + fetch(from + 1));
 }
 
-/// Arithmetic of four threads together: each holds all values, and takes one of the products that can be had at once. The
-/// tail of a multi-scalar multiplication is one long chain of doublings, so what counts is its depth: three products for a
-/// doubling, four for a sum.
-template <class F>
-struct Quartet {
-    static constexpr uint32_t kMask = 0xf;
-
-    /// p[i] = the value of lane i.
-    G16_DEVICE static void gather(F (&p)[4], const F& mine) {
+/// The value of each of the first `count` lanes.
+template <int count>
+G16_DEVICE void gather(Fp (&out)[count], const Fp& mine) {
 #ifdef __CUDACC__
-        const uint32_t* in = reinterpret_cast<const uint32_t*>(&mine);
+    G16_UNROLL
+    for (int lane = 0; lane < count; lane++) {
         G16_UNROLL
-        for (int lane = 0; lane < 4; lane++) {
-            uint32_t* words = reinterpret_cast<uint32_t*>(p + lane);
-            G16_UNROLL
-            for (int i = 0; i < (int)(sizeof(F) / 4); i++) words[i] = __shfl_sync(kMask, in[i], lane);
-        }
+        for (int i = 0; i < Fp::n; i++) out[lane].word[i] = __shfl_sync((1u << count) - 1, mine.word[i], lane);
+    }
 #else
-        for (int lane = 0; lane < 4; lane++) p[lane] = *static_cast<const F*>(emulate::exchange_address(&mine, lane));
-        __syncwarp(kMask);
+    for (int lane = 0; lane < count; lane++) out[lane] = *static_cast<const Fp*>(emulate::exchange_address(&mine, lane));
+    __syncwarp((1u << count) - 1);
 #endif
-    }
-    G16_DEVICE static F choose(const F& a, const F& b, const F& c, const F& d) {
-        F out;
-        const uint32_t *wa = reinterpret_cast<const uint32_t*>(&a), *wb = reinterpret_cast<const uint32_t*>(&b);
-        const uint32_t *wc = reinterpret_cast<const uint32_t*>(&c), *wd = reinterpret_cast<const uint32_t*>(&d);
-        uint32_t* words = reinterpret_cast<uint32_t*>(&out);
-        bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
-        G16_UNROLL
-        for (int i = 0; i < (int)(sizeof(F) / 4); i++) {
-            uint32_t low = odd ? wb[i] : wa[i], high = odd ? wd[i] : wc[i];
-            words[i] = upper ? high : low;
-        }
-        return out;
-    }
-    /// p[i] = a_i b_i.
-    G16_DEVICE static void products(F (&p)[4], const F& a0, const F& b0, const F& a1, const F& b1, const F& a2, const F& b2,
-                                    const F& a3, const F& b3) {
-        F mine = choose(a0, a1, a2, a3) * choose(b0, b1, b2, b3);
-        gather(p, mine);
-    }
+}
 
+/// The number of those given that `which` names.
+G16_DEVICE Fp choose(uint32_t which, const Fp& a, const Fp& b, const Fp& c, const Fp& d) {
+    Fp out;
+    G16_UNROLL
+    for (int i = 0; i < Fp::n; i++) {
+        uint32_t low = which & 1 ? b.word[i] : a.word[i], high = which & 1 ? d.word[i] : c.word[i];
+        out.word[i] = which & 2 ? high : low;
+    }
+    return out;
+}
+
+/// p[i] = a_i b_i: four threads, each one of the products.
+G16_DEVICE void products(Fp (&p)[4], const Fp& a0, const Fp& b0, const Fp& a1, const Fp& b1, const Fp& a2, const Fp& b2,
+                         const Fp& a3, const Fp& b3) {
+    uint32_t which = threadIdx.x;
+    gather(p, choose(which, a0, a1, a2, a3) * choose(which, b0, b1, b2, b3));
+}
+
+/// The same of twelve threads: each one of the three products of Karatsuba's rule.
+G16_DEVICE void products(Fp2 (&p)[4], const Fp2& a0, const Fp2& b0, const Fp2& a1, const Fp2& b1, const Fp2& a2, const Fp2& b2,
+                         const Fp2& a3, const Fp2& b3) {
+    uint32_t which = threadIdx.x / 3, part = threadIdx.x % 3;
+    Fp2 a = {choose(which, a0.c0, a1.c0, a2.c0, a3.c0), choose(which, a0.c1, a1.c1, a2.c1, a3.c1)};
+    Fp2 b = {choose(which, b0.c0, b1.c0, b2.c0, b3.c0), choose(which, b0.c1, b1.c1, b2.c1, b3.c1)};
+    Fp all[12];
+    gather(all, choose(part, a.c0, a.c1, a.c0 + a.c1, a.c0) * choose(part, b.c0, b.c1, b.c0 + b.c1, b.c0));
+    G16_UNROLL
+    for (int i = 0; i < 4; i++) {
+        p[i] = {all[3 * i] - all[3 * i + 1], all[3 * i + 2] - all[3 * i] - all[3 * i + 1]};
+    }
+}
+
+/// Arithmetic of a few threads together (four in G1, twelve in G2): each holds all values, and takes one of the products that
+/// can be had at once. The tail of a multi-scalar multiplication is one long chain of doublings, so what counts is its depth:
+/// three products for a doubling, four for a sum.
+template <class F>
+struct Together {
     /// 2^count p.
     G16_DEVICE static Xyzz<F> twice(Xyzz<F> p, uint32_t count) {
         if (p.is_infinity()) return p;
@@ -219,7 +229,7 @@ struct Quartet {
 
 template <class F>
 G16_DEVICE void window(Xyzz<F>* sums, const Xyzz<F>* parts, uint32_t windows, uint32_t levels, uint32_t log_chunk) {
-    using Four = Quartet<F>;
+    using Few = Together<F>;
     const Xyzz<F>* from = parts + blockIdx.x;
     Xyzz<F> sum = Xyzz<F>::infinity();
     G16_ROLLED
@@ -227,17 +237,17 @@ G16_DEVICE void window(Xyzz<F>* sums, const Xyzz<F>* parts, uint32_t windows, ui
         // The last round adds part 1, which the chunks' numbers have not weighted.
         uint32_t part = 1 + level;
         uint32_t doublings = level == levels ? 0 : level > 0 ? 1 : log_chunk;
-        sum = Four::add(Four::twice(sum, doublings), fetch(from + (size_t)part * windows));
+        sum = Few::add(Few::twice(sum, doublings), fetch(from + (size_t)part * windows));
     }
     if (threadIdx.x == 0) put(sums + blockIdx.x, sum);
 }
 
 template <class F>
 G16_DEVICE void result(Jacobian<F>* out, const Xyzz<F>* sums, uint32_t windows, uint32_t bits) {
-    using Four = Quartet<F>;
+    using Few = Together<F>;
     Xyzz<F> sum = Xyzz<F>::infinity();
     G16_ROLLED
-    for (uint32_t i = windows; i-- > 0;) sum = Four::add(Four::twice(sum, bits), fetch(sums + i));
+    for (uint32_t i = windows; i-- > 0;) sum = Few::add(Few::twice(sum, bits), fetch(sums + i));
     if (threadIdx.x == 0) put(out, Jacobian<F>::from(sum));
 }
 

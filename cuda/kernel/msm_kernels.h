@@ -91,11 +91,11 @@ G16_GLOBAL void g16_msm_list(g16::Pair* pairs, uint32_t* total, const uint32_t* 
     /* q below parts, out[parts][i] = in[0][2 i + 1], i below `nodes` (of all windows together). So when one node is left, */ \
     /* part 2 + h is the sum of the odd nodes of level h. */                                                                \
     G16_GLOBAL void g16_msm_merge_##g(g16::Xyzz<F>* out, const g16::Xyzz<F>* in, uint32_t nodes, uint32_t parts);           \
-    /* sums[w] = part 1 + 2^log_chunk (part 2 + 2 part 3 + 4 part 4 + ...) of window w; parts[q][w]. Four threads a block, */ \
-    /* one block a window. */                                                                                               \
+    /* sums[w] = part 1 + 2^log_chunk (part 2 + 2 part 3 + 4 part 4 + ...) of window w; parts[q][w]. A block a window, of 4  */ \
+    /* threads in G1, 12 in G2. */                                                                                          \
     G16_GLOBAL void g16_msm_window_##g(g16::Xyzz<F>* sums, const g16::Xyzz<F>* parts, uint32_t windows, uint32_t levels,    \
                                        uint32_t log_chunk);                                                                 \
-    /* *result = sum of 2^(w bits) sums[w]. Four threads. */                                                                \
+    /* *result = sum of 2^(w bits) sums[w]. 4 or 12 threads. */                                                             \
     G16_GLOBAL void g16_msm_result_##g(g16::Jacobian<F>* result, const g16::Xyzz<F>* sums, uint32_t windows, uint32_t bits);
 
 G16_MSM_KERNELS(g1, g16::Fp)

@@ -62,7 +62,7 @@ class Msm {
     /// What the MSM runs over: scalar i belongs to point picks[i] where `picks`, else to point i. A point's number is
     /// below 2^31. `sum`: all scalars are one and none is read.
     Msm(bool g2, bool sum, uint32_t count, bool picks, const MsmTuning& tuning)
-        : count_(count), picks_(picks), sum_(sum), tuning_(tuning), point_(g2 ? 384 : 192) {
+        : count_(count), picks_(picks), sum_(sum), tuning_(tuning), tail_(g2 ? 12 : 4), point_(g2 ? 384 : 192) {
         if (sum) layout_sum();
         else layout();
     }
@@ -217,12 +217,12 @@ class Msm {
             out.push_back({MsmKernel::merge, blocks((uint64_t)nodes * (parts + 1), kWork), kWork, 0,
                            {at(nodes_[from ^ 1]), at(nodes_[from]), nodes, parts}});
         }
-        out.push_back({MsmKernel::window, windows, 4, 0,
+        out.push_back({MsmKernel::window, windows, tail_, 0,
                        {at(sums_ + first * point_), at(nodes_[from]), windows, levels, log_chunk_}});
     }
     void result(MsmLaunches& out, uint64_t sums, uint32_t windows) const {
         if (count_ == 0) windows = 0;
-        out.push_back({MsmKernel::result, 1, 4, 0, {MsmBuffer::result, at(sums), windows, bits_}});
+        out.push_back({MsmKernel::result, 1, tail_, 0, {MsmBuffer::result, at(sums), windows, bits_}});
     }
 
     /// Threads of a block of the kernels that add points, but the accumulation.
@@ -231,6 +231,8 @@ class Msm {
     uint32_t count_;
     bool picks_, sum_;
     MsmTuning tuning_;
+    /// Threads of the tail, and bytes of a point.
+    uint32_t tail_;
     uint64_t point_, bytes_ = 0;
     uint32_t bits_ = 1, windows_ = 0, together_ = 0, low_bits_ = 0, high_bits_ = 0, log_chunk_ = 0, tiles_ = 0, segments_ = 0, blocks_ = 0;
     uint64_t planes_ = 0, pairs_ = 0, sorted_ = 0, counts_ = 0, segment_sums_ = 0, totals_ = 0, starts_ = 0, buckets_ = 0;

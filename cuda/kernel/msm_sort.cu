@@ -176,19 +176,19 @@ G16_DEVICE void scatter_tile(const Source& source, Pair* out, const uint32_t* pl
     uint32_t* counts = memory.warps + warp * bins / 2;
     for (uint32_t i = threadIdx.x; i < kWarps * bins / 2; i += kThreads) memory.warps[i] = 0;
     __syncthreads();
-    uint32_t begin = warp * 32 * kRounds + lane;
-    for (uint32_t round = 0; round < kRounds; round++) {
+    // Pairs of a warp: rounds of 32, as many as the tile has.
+    uint32_t begin = warp * 32 * kRounds, end = begin + 32 * kRounds < source.size ? begin + 32 * kRounds : source.size;
+    for (uint32_t at = begin; at < end; at += 32) {
         Pair pair;
-        uint32_t i = begin + 32 * round;
+        uint32_t i = at + lane;
         if (i < source.size && source.get(i, pair)) add_half(counts, (pair.key >> shift) & (bins - 1), 1);
     }
     __syncthreads();
     place_bins(memory, places, log_bins);
     __syncthreads();
-    uint32_t total = 0;
-    for (uint32_t round = 0; round < kRounds; round++) {
+    for (uint32_t at = begin; at < end; at += 32) {
         Pair pair = {0, 0};
-        uint32_t i = begin + 32 * round;
+        uint32_t i = at + lane;
         bool valid = i < source.size && source.get(i, pair);
         uint32_t bin = valid ? (pair.key >> shift) & (bins - 1) : bins;
         uint32_t peers = same_lanes(bin, log_bins + 1);
@@ -199,7 +199,7 @@ G16_DEVICE void scatter_tile(const Source& source, Pair* out, const uint32_t* pl
     }
     __syncthreads();
     // After the scatter a warp's place of the last bin is its end; the last warp's is the tile's.
-    total = memory.warps[(kWarps - 1) * bins / 2 + bins / 2 - 1] >> 16;
+    uint32_t total = memory.warps[(kWarps - 1) * bins / 2 + bins / 2 - 1] >> 16;
     for (uint32_t i = threadIdx.x; i < total; i += kThreads) {
         Pair pair = memory.pairs[i];
         out[memory.delta[(pair.key >> shift) & (bins - 1)] + i] = pair;

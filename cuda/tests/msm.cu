@@ -317,7 +317,7 @@ void run_section(const Section& section, const MsmTuning& tuning, Results& resul
 
 template <class F>
 void run_suite(bool emulated, const MsmTuning& tuning, Results& results) {
-    MsmSuite<F> suite(65537, tuning, results);
+    MsmSuite<F> suite(emulated ? 1025 : 65537, tuning, results);
     for (size_t count : {0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129}) suite.uniform_of(count);
     for (size_t count : {1023, 1024, 1025}) suite.uniform_of(count);
     for (size_t count : {0, 1, 2, 33}) suite.sums(count);
@@ -335,7 +335,7 @@ void run_suite(bool emulated, const MsmTuning& tuning, Results& results) {
     suite.distributions(65537);
     suite.infinities(65537);
     for (size_t times : {2, 33, 8192, 65536}) suite.duplicates(65536, times);
-    suite.tunings(65537);
+    suite.tunings(4099);
     suite.repeats(65537, 100);
 }
 
