@@ -3,7 +3,8 @@
 // on the number of scalars and the tuning alone, never on the scalars.
 //
 // Workspace, for n scalars, W windows at once of c bits and the tuning's other numbers: 32 n bytes of scalars, 16 n W of
-// pairs, 2^(c-1) W buckets of 192 bytes (G1) or 384 (G2), and a tenth more: in G1 0.5 GB at 2^20, 5.7 GB at 2^24, 18 GB at 2^26.
+// pairs, 2^(c-1) W buckets of 192 bytes (G1) or 384 (G2), and a tenth more: in G1 0.5 GB at 2^20, 5.7 GB at 2^24, 18 GB at
+// 2^26.
 #ifndef G16_KERNEL_MSM_PLAN_H
 #define G16_KERNEL_MSM_PLAN_H
 
