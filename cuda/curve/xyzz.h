@@ -38,7 +38,7 @@ struct Xyzz {
         if (q.is_infinity()) return p;
         if (p.is_infinity()) return from(q);
         F dx = q.x * p.zz - p.x, dy = q.y * p.zzz - p.y;
-        if (dx.is_zero()) return dy.is_zero() ? twice(q) : infinity();
+        if (dx.is_zero()) return dy.is_zero() ? twice_rarely(Affine<F>(q)) : infinity();
         F pp = dx.square(), ppp = dx * pp;
         return sum(p.x, p.y, dy, pp, ppp, p.zz * pp, p.zzz * ppp);
     }
@@ -47,7 +47,7 @@ struct Xyzz {
         if (p.is_infinity()) return q;
         F ux = p.x * q.zz, uy = p.y * q.zzz;
         F dx = q.x * p.zz - ux, dy = q.y * p.zzz - uy;
-        if (dx.is_zero()) return dy.is_zero() ? p.twice() : infinity();
+        if (dx.is_zero()) return dy.is_zero() ? twice_rarely(Xyzz(p)) : infinity();
         F pp = dx.square(), ppp = dx * pp;
         return sum(ux, uy, dy, pp, ppp, p.zz * q.zz * pp, p.zzz * q.zzz * ppp);
     }
@@ -61,6 +61,9 @@ struct Xyzz {
     }
 
   private:
+    /// Of a copy, so that the sums' operands stay in registers.
+    G16_RARE static Xyzz twice_rarely(Affine<F> p) { return twice(p); }
+    G16_RARE static Xyzz twice_rarely(Xyzz p) { return p.twice(); }
     G16_FN static Xyzz doubled(const F& x, const F& y, const F& v, const F& w, const F& zz, const F& zzz) {
         F s = x * v, xx = x.square();
         F m = xx.twice() + xx;

@@ -1,10 +1,14 @@
 #include "emulate.h"
 
+// Fortified, longjmp refuses to go to another stack.
+#undef _FORTIFY_SOURCE
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -23,12 +27,15 @@ constexpr size_t kStackBytes = 256 << 10;
 enum class State { ready, at_barrier, at_exchange, done };
 
 struct Fibre {
+    /// Where it starts, and where it gave way last. A jump costs no system call, as a change of context does.
     ucontext_t context;
+    jmp_buf place;
+    bool started = false;
     std::unique_ptr<char[]> stack;
     Coordinates coordinates;
     State state = State::done;
     /// What this thread passed to its last two exchanges; a lane may be one ahead of another.
-    uint32_t passed[2] = {};
+    uint64_t passed[2] = {};
     uint32_t exchanges = 0;
     void* fake_stack = nullptr;
 };
@@ -37,6 +44,7 @@ struct Block {
     std::vector<std::unique_ptr<Fibre>> fibres;
     std::vector<Quad> shared;
     ucontext_t scheduler;
+    jmp_buf scheduler_place;
     void* scheduler_fake_stack = nullptr;
     const void* scheduler_stack = nullptr;
     size_t scheduler_size = 0;
@@ -52,12 +60,27 @@ Block block;
     abort();
 }
 
+/// Leaves one stack, whose place is kept, for another. The sanitizer takes a jump for the end of functions, so there the
+/// context is changed.
+void change(bool started, ucontext_t& from, jmp_buf& from_place, ucontext_t& to, jmp_buf& to_place) {
+#if G16_ADDRESS_SANITIZER
+    (void)started, (void)from_place, (void)to_place;
+    swapcontext(&from, &to);
+#else
+    (void)from;
+    if (_setjmp(from_place) != 0) return;
+    if (started) _longjmp(to_place, 1);
+    setcontext(&to);
+#endif
+}
+
 void enter(Fibre& fibre) {
     block.running = &fibre;
+    bool started = std::exchange(fibre.started, true);
 #if G16_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(&block.scheduler_fake_stack, fibre.stack.get(), kStackBytes);
 #endif
-    swapcontext(&block.scheduler, &fibre.context);
+    change(started, block.scheduler, block.scheduler_place, fibre.context, fibre.place);
 #if G16_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(block.scheduler_fake_stack, nullptr, nullptr);
 #endif
@@ -72,7 +95,7 @@ void leave(State state) {
     void** kept = state == State::done ? nullptr : &fibre.fake_stack;
     __sanitizer_start_switch_fiber(kept, block.scheduler_stack, block.scheduler_size);
 #endif
-    swapcontext(&fibre.context, &block.scheduler);
+    change(true, fibre.context, fibre.place, block.scheduler, block.scheduler_place);
 #if G16_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(fibre.fake_stack, &block.scheduler_stack, &block.scheduler_size);
 #endif
@@ -92,6 +115,7 @@ void prepare(Fibre& fibre, const Coordinates& coordinates) {
     fibre.coordinates = coordinates;
     fibre.state = State::ready;
     fibre.exchanges = 0;
+    fibre.started = false;
     getcontext(&fibre.context);
     fibre.context.uc_stack.ss_sp = fibre.stack.get();
     fibre.context.uc_stack.ss_size = kStackBytes;
@@ -132,19 +156,46 @@ void barrier() {
     leave(State::at_barrier);
 }
 
-uint32_t exchange(uint32_t value, uint32_t lane) {
+namespace {
+
+/// Passes a value, and waits until all lanes of the warp have done so. The lanes are those from `warp` to `end`.
+uint32_t pass(uint64_t value, uint32_t& warp, uint32_t& end) {
     Fibre& self = *block.running;
     uint32_t turn = self.exchanges++;
     self.passed[turn % 2] = value;
     uint32_t thread = self.coordinates.thread.x, size = self.coordinates.block_size.x;
-    uint32_t warp = thread - thread % 32, end = warp + 32 < size ? warp + 32 : size;
+    warp = thread - thread % 32;
+    end = warp + 32 < size ? warp + 32 : size;
     for (bool all = false; !all;) {
         all = true;
         for (uint32_t i = warp; i < end; i++) all &= block.fibres[i]->exchanges > turn;
         if (!all) leave(State::at_exchange);
     }
+    return turn % 2;
+}
+
+uint64_t exchange_wide(uint64_t value, uint32_t lane) {
+    uint32_t warp, end;
+    uint32_t turn = pass(value, warp, end);
     uint32_t from = warp + lane % 32;
-    return from < end ? block.fibres[from]->passed[turn % 2] : value;
+    return from < end ? block.fibres[from]->passed[turn] : value;
+}
+
+}  // namespace
+
+uint32_t exchange(uint32_t value, uint32_t lane) {
+    return (uint32_t)exchange_wide(value, lane);
+}
+
+const void* exchange_address(const void* value, uint32_t lane) {
+    return reinterpret_cast<const void*>(exchange_wide(reinterpret_cast<uint64_t>(value), lane));
+}
+
+uint32_t peers(uint32_t value) {
+    uint32_t warp, end, out = 0;
+    uint32_t turn = pass(value, warp, end);
+    for (uint32_t i = warp; i < end; i++) out |= (uint32_t)(block.fibres[i]->passed[turn] == value) << (i - warp);
+    return out;
 }
 
 void run(uint32_t blocks, uint32_t threads, size_t shared_bytes, void (*body)(void*), void* argument) {

@@ -29,6 +29,10 @@ Quad* shared();
 void barrier();
 /// The value that lane `lane` of the caller's warp passes in the same call; all lanes that exist must call.
 uint32_t exchange(uint32_t value, uint32_t lane);
+/// The same for an address of what outlives the call after the next.
+const void* exchange_address(const void* value, uint32_t lane);
+/// Bit i: whether lane i of the caller's warp passes the same value in the same call; all lanes that exist must call.
+uint32_t peers(uint32_t value);
 
 /// Runs `body(argument)` for every thread of a grid of `blocks` blocks of `threads` threads.
 void run(uint32_t blocks, uint32_t threads, size_t shared_bytes, void (*body)(void*), void* argument);
@@ -71,6 +75,18 @@ inline uint32_t __shfl_sync(uint32_t, uint32_t value, uint32_t lane) {
 
 inline uint32_t __shfl_xor_sync(uint32_t, uint32_t value, uint32_t mask) {
     return g16::emulate::exchange(value, (threadIdx.x % 32) ^ mask);
+}
+
+inline void __syncwarp(uint32_t) {
+    g16::emulate::exchange(0, 0);
+}
+
+inline int __popc(uint32_t value) {
+    return __builtin_popcount(value);
+}
+
+inline int __ffs(uint32_t value) {
+    return __builtin_ffs((int)value);
 }
 
 #endif

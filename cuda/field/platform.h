@@ -14,6 +14,18 @@
 #define G16_PRODUCT __host__ __device__ __forceinline__
 #endif
 
+// Translation units that define G16_COMPACT before any of these headers get code that is smaller and, where many points are
+// summed, faster: see fp2.h. A case that hardly ever comes is called there, so that its code is no part of the common path.
+#ifdef G16_COMPACT
+#ifdef __CUDACC__
+#define G16_RARE __host__ __device__ __noinline__
+#else
+#define G16_RARE inline __attribute__((noinline))
+#endif
+#else
+#define G16_RARE G16_FN
+#endif
+
 #ifdef __CUDACC__
 // A function of field and curve code: for device and host, always inlined.
 #define G16_FN __host__ __device__ __forceinline__

@@ -1,5 +1,6 @@
-// gpu-test and emulate-test: VECTORS [LOG_SIZE...] checks the device code against the vectors that vectors.py wrote, and at
-// the given sizes; the last line is "N passed, N failed" and the exit code is 0 only if none failed.
+// gpu-test and emulate-test: VECTORS [LOG_SIZE | msm | msm:LOG_SIZE]... checks the device code against the vectors that
+// vectors.py wrote, and transforms and multi-scalar multiplications at the given sizes; the last line is "N passed, N failed"
+// and the exit code is 0 only if none failed. Multi-scalar multiplications are there where they are linked.
 
 #include "suite.h"
 
@@ -61,11 +62,16 @@ int main(int count, char** arguments) {
     if (count < 2) stop("usage", "VECTORS [LOG_SIZE...]");
     setvbuf(stdout, nullptr, _IOLBF, 0);
     Tuning tuning = tuning_for(0);
+    bool emulated = true;
+    MsmTuning msm[2] = {msm_tuning(false, 0, 1), msm_tuning(true, 0, 1)};
 #ifdef __CUDACC__
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, 0), "device");
     printf("%s, compute capability %d.%d\n", properties.name, properties.major, properties.minor);
-    tuning = tuning_for(properties.major * 10 + properties.minor);
+    uint32_t capability = properties.major * 10 + properties.minor;
+    tuning = tuning_for(capability);
+    emulated = false;
+    for (int g = 0; g < 2; g++) msm[g] = msm_tuning(g == 1, capability, properties.multiProcessorCount);
 #endif
     std::vector<Operation> operations = field_operations();
     for (const Operation& operation : g1_operations()) operations.push_back(operation);
@@ -75,6 +81,10 @@ int main(int count, char** arguments) {
     for (const Section& section : read_sections(arguments[1])) {
         if (section.name.rfind("ntt_", 0) == 0 || section.name == "quotient") {
             run_transform_section(section, results);
+            continue;
+        }
+        if (section.name == "g1_msm" || section.name == "g2_msm") {
+            if (run_msm_section) run_msm_section(section, msm, results);
             continue;
         }
         bool known = false;
@@ -88,6 +98,13 @@ int main(int count, char** arguments) {
     for (size_t i = 0; i < operations.size(); i++) results.add(seen[i], std::string(operations[i].name) + ": no vectors");
     for (int i = 2; i < count; i++) {
         uint32_t before = results.failed;
+        if (strncmp(arguments[i], "msm", 3) == 0) {
+            if (!run_msm) stop(arguments[i], "this program was linked without multi-scalar multiplication");
+            if (arguments[i][3] == ':') run_msm_large((uint32_t)atoi(arguments[i] + 4), msm, results);
+            else run_msm(emulated, msm, results);
+            printf("%s %s\n", arguments[i], results.failed == before ? "good" : "BAD");
+            continue;
+        }
         run_large((uint32_t)atoi(arguments[i]), i % 2 ? 5 : 7, tuning, results);
         printf("2^%s %s\n", arguments[i], results.failed == before ? "good" : "BAD");
     }

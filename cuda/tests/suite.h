@@ -2,9 +2,11 @@
 #ifndef G16_TESTS_SUITE_H
 #define G16_TESTS_SUITE_H
 
+#include <array>
 #include <string>
 #include <vector>
 
+#include "../tuning/msm.h"
 #include "device.h"
 
 namespace g16 {
@@ -77,6 +79,15 @@ std::vector<Operation> g2_operations();
 void run_transform_section(const Section& section, Results& results);
 /// Transforms and a quotient of 2^log_size elements, by the round trip and by values at points.
 void run_large(uint32_t log_size, uint32_t generator, const Tuning& tuning, Results& results);
+
+// Null in a program that is linked without them.
+
+/// Sections g1_msm and g2_msm; tunings are those of G1 and G2.
+__attribute__((weak)) void run_msm_section(const Section& section, const MsmTuning (&tunings)[2], Results& results);
+/// MSMs and sums of all kinds: small ones, and up to 65537 points unless `emulated`.
+__attribute__((weak)) void run_msm(bool emulated, const MsmTuning (&tunings)[2], Results& results);
+/// MSMs and sums of about 2^log_size points.
+__attribute__((weak)) void run_msm_large(uint32_t log_size, const MsmTuning (&tunings)[2], Results& results);
 
 }  // namespace g16
 

@@ -211,6 +211,33 @@ class Curve:
         section(f"{self.name}_jacobian_of_xyzz", [(self.xyzz(p, z()), self.affine(p)) for p in multiples])
 
 
+def msm_section(curve, multiples, scalars, summed=False):
+    """One MSM of the points k G (None for infinity) and scalars; where `summed`, all scalars are one."""
+    g, cache = curve.generator, {}
+    for k in set(multiples):
+        cache[k] = None if k is None else curve.times(k % R, g)
+    total = sum(k * s for k, s in zip(multiples, scalars) if k is not None) % R
+    points = [w for k in multiples for w in curve.affine(cache[k])]
+    raw = [w for s in scalars for w in words(s, FR_WORDS)]
+    section(f"{curve.name}_msm", [(points + raw, curve.affine(curve.times(total, g) if total else None))],
+            (len(multiples), int(summed), 0, 0))
+
+
+def msm_sections(curve):
+    some = [None, 1, -1, 2, 3, 5, R - 2, 7]
+    for count in (0, 1, 2, 3, 31, 32, 33, 64, 65, 129):
+        multiples = [rng.randrange(1, 40) for _ in range(count)]
+        msm_section(curve, multiples, [rng.randrange(R) for _ in range(count)])
+        msm_section(curve, multiples, [1] * count, True)
+    for zoo in FR.zoo()[:24], [0] * 9, [R - 1] * 9, [(R - 1) // 2] * 9, [1] * 9, [R, R + 1, (1 << 255) - 1, R - 1]:
+        msm_section(curve, [rng.choice(some) for _ in zoo], zoo)
+    msm_section(curve, [None], [5])
+    msm_section(curve, [None] * 4, [R - 1] * 4)
+    msm_section(curve, [3, -3] * 20, [12345] * 40)
+    msm_section(curve, [3, -3] * 20, [1] * 40, True)
+    msm_section(curve, [4] * 50, [R - 5] * 50)
+
+
 def reverse(i, bits):
     return int(bin(i)[2:].zfill(bits)[::-1], 2) if bits else 0
 
@@ -283,6 +310,7 @@ def main():
     fp2_sections()
     for curve in (Curve("g1", 1), Curve("g2", 2)):
         curve.sections()
+        msm_sections(curve)
     assert TWO_ADICITY == 32
     for bits in range(12):
         for generator in (7, 5) if bits <= 7 else (7,):
