@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests the gnark bridge against an installed library, and builds and runs its example outside of the source tree.
 #   ffi-tests/gnark/run.sh [--long] [PREFIX]     default: installs into target/stage first
-# --long proves circuits of each size from 2^10 to 2^16 constraints, and looks for races. Needs a C compiler, pkg-config and a proxy of Go
-# modules.
+# --long proves circuits of each size from 2^10 to 2^16 constraints, and looks for races. Needs a C compiler, pkg-config and
+# a proxy of Go modules.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 fail() { echo "gnark: $*" >&2; exit 1; }
