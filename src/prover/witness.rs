@@ -1,5 +1,7 @@
 //! Scalars as callers give them: 32 little-endian bytes each, in one of two forms.
 
+use std::sync::Arc;
+
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result, reserve};
@@ -25,9 +27,27 @@ pub struct Scalars {
     form: ScalarForm,
 }
 
-struct Wiped(Zeroizing<Vec<u8>>);
+/// Bytes of values for any number of jobs; wiped with their last owner.
+#[derive(Clone)]
+pub struct Values(Arc<Zeroizing<Vec<u8>>>);
 
-impl AsRef<[u8]> for Wiped {
+impl Values {
+    /// Copies of values; `NoMemory` where there is no room for them.
+    pub fn new(values: &[Fr]) -> Result<Self> {
+        // One allocation of the final size: growing would leave unwiped copies behind.
+        let mut bytes = Zeroizing::new(Vec::new());
+        reserve(&mut bytes, values.len().saturating_mul(SCALAR_BYTES), "the scalars")?;
+        values.iter().for_each(|value| value.to_montgomery().iter().for_each(|limb| bytes.extend(limb.to_le_bytes())));
+        Ok(Self(Arc::new(bytes)))
+    }
+
+    /// As a job takes them.
+    pub fn scalars(&self, name: &'static str) -> Result<Scalars> {
+        Scalars::new(name, Box::new(self.clone()), ScalarForm::Montgomery)
+    }
+}
+
+impl AsRef<[u8]> for Values {
     fn as_ref(&self) -> &[u8] {
         &self.0
     }
@@ -49,10 +69,7 @@ impl Scalars {
 
     /// Copies of values, which are wiped with the last owner.
     pub fn from_values(name: &'static str, values: &[Fr]) -> Result<Self> {
-        let mut bytes = Zeroizing::new(Vec::new());
-        reserve(&mut bytes, values.len().saturating_mul(SCALAR_BYTES), name)?;
-        values.iter().for_each(|value| value.to_montgomery().iter().for_each(|limb| bytes.extend(limb.to_le_bytes())));
-        Self::new(name, Box::new(Wiped(bytes)), ScalarForm::Montgomery)
+        Values::new(values)?.scalars(name)
     }
 
     /// How many there are.

@@ -21,10 +21,8 @@ use groth16::math::g1::G1Affine;
 use groth16::prover::circuit::Circuit;
 use groth16::prover::key::ProvingKey;
 use groth16::prover::key_file::{Beside, KeyFormat};
-use groth16::prover::witness::{ScalarBytes, ScalarForm, Scalars};
 use num_bigint::BigUint;
 use serde_json::Value;
-use zeroize::Zeroizing;
 
 use crate::args::{Threads, Trust};
 use crate::output::{Console, io_error};
@@ -81,33 +79,6 @@ pub fn key(
 /// A key with what is derived from it.
 pub fn loaded(engine: &Engine<Groth16>, key: ProvingKey) -> Result<Arc<LoadedKey>> {
     engine.load_key(key.host_bytes() as u64, || Ok((key, None)))
-}
-
-/// Bytes of values for a job; wiped with their last owner.
-#[derive(Clone)]
-pub struct Values(Arc<Zeroizing<Vec<u8>>>);
-
-impl Values {
-    pub fn new(values: &[Fr]) -> Self {
-        // One allocation of the final size: growing would leave unwiped copies behind.
-        let mut bytes = Zeroizing::new(Vec::with_capacity(values.len() * 32));
-        for value in values {
-            value.to_montgomery().iter().for_each(|limb| bytes.extend(limb.to_le_bytes()));
-        }
-        Self(Arc::new(bytes))
-    }
-
-    /// As a job takes them.
-    pub fn scalars(&self, name: &'static str) -> Result<Scalars> {
-        let bytes: ScalarBytes = Box::new(self.clone());
-        Scalars::new(name, bytes, ScalarForm::Montgomery)
-    }
-}
-
-impl AsRef<[u8]> for Values {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
 }
 
 /// The whole of a small file; `-` is stdin. It may be a pipe.

@@ -15,10 +15,11 @@ use groth16::formats::source::Source;
 use groth16::formats::wtns;
 use groth16::math::fr::Fr;
 use groth16::prover::epilogue::Blinding;
+use groth16::prover::witness::Scalars;
 use zeroize::Zeroizing;
 
 use crate::args::{ProofFormat, Prove};
-use crate::files::{self, Values, at};
+use crate::files::{self, at};
 use crate::output::{Console, Output};
 
 pub fn run(options: &Prove, console: &Console) -> Result<u8> {
@@ -48,17 +49,17 @@ pub fn run(options: &Prove, console: &Console) -> Result<u8> {
     let key_time = key_begin.elapsed();
 
     let public = witness[..circuit.num_inputs()].to_vec();
-    let (inputs, aux) = (Values::new(&public), Values::new(&witness[circuit.num_inputs()..]));
+    let inputs = Scalars::from_values("inputs", &public)?;
+    let aux = Scalars::from_values("aux", &witness[circuit.num_inputs()..])?;
     drop(witness);
     let input = ProofInput {
         key,
         rows: RowSource::Circuit(Arc::new(circuit)),
-        inputs: inputs.scalars("inputs")?,
-        aux: aux.scalars("aux")?,
+        inputs,
+        aux,
         blinding: blinding(options)?,
         self_check: true,
     };
-    drop((inputs, aux));
     input.check_sizes()?;
     let proof = at_witness(&options.witness, prove(&engine, input, console))?;
 

@@ -15,9 +15,10 @@ use groth16::prover::epilogue::Blinding;
 use groth16::prover::key::ProvingKey;
 use groth16::prover::setup::{self, Trapdoor};
 use groth16::prover::synthetic::{self, Shape};
+use groth16::prover::witness::Values;
 
 use crate::args::{Check, Trust};
-use crate::files::{self, Values, at};
+use crate::files::{self, at};
 use crate::output::{self, Console, Output};
 
 /// Inputs of the synthetic circuit, the constant one included.
@@ -50,7 +51,7 @@ impl Work {
             let params = setup::setup(&circuit, &Trapdoor::from_seed(SEED))?;
             let key = ProvingKey::from_bellman_with_circuit(params, &circuit)?;
             let (inputs, aux) = witness.split_at(INPUTS);
-            Ok::<_, Error>((circuit, key, Values::new(inputs), Values::new(aux)))
+            Ok::<_, Error>((circuit, key, Values::new(inputs)?, Values::new(aux)?))
         })?;
         let key = files::loaded(engine, key)?;
         spinner.finish_and_clear();
@@ -73,7 +74,7 @@ impl Work {
         let trust = Trust { check: Check::Subgroup, digest: None };
         let key = files::key(engine, key, &key_source, None, &trust, &rows, console)?;
         let (inputs, aux) = values.split_at(rows.num_inputs());
-        let (inputs, aux) = (Values::new(inputs), Values::new(aux));
+        let (inputs, aux) = (Values::new(inputs)?, Values::new(aux)?);
         Ok(Self { key, circuit: Arc::new(rows), inputs, aux })
     }
 
