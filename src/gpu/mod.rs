@@ -38,9 +38,7 @@ pub fn gpus() -> Result<Vec<GpuInfo>> {
 pub fn free_bytes(uuid: &str) -> Result<u64> {
     #[cfg(feature = "cuda")]
     {
-        let device = cuda::device::devices()?.into_iter().find(|device| device.uuid == uuid);
-        let device = device.ok_or_else(|| no_such_gpu(uuid))?;
-        Ok(cuda::context::Context::new(&device)?.memory()?.0)
+        Ok(context(uuid)?.memory()?.0)
     }
     #[cfg(not(feature = "cuda"))]
     Err(no_such_gpu(uuid))
@@ -50,12 +48,16 @@ pub fn free_bytes(uuid: &str) -> Result<u64> {
 pub fn probe(uuid: &str) -> Result<()> {
     #[cfg(feature = "cuda")]
     {
-        let device = cuda::device::devices()?.into_iter().find(|device| device.uuid == uuid);
-        let device = device.ok_or_else(|| no_such_gpu(uuid))?;
-        cuda::module::Module::new(&cuda::context::Context::new(&device)?).map(drop)
+        cuda::module::Module::new(&context(uuid)?).map(drop)
     }
     #[cfg(not(feature = "cuda"))]
     Err(no_such_gpu(uuid))
+}
+
+#[cfg(feature = "cuda")]
+fn context(uuid: &str) -> Result<std::sync::Arc<cuda::context::Context>> {
+    let device = cuda::device::devices()?.into_iter().find(|device| device.uuid == uuid);
+    cuda::context::Context::new(&device.ok_or_else(|| no_such_gpu(uuid))?)
 }
 
 fn no_such_gpu(uuid: &str) -> crate::error::Error {

@@ -16,8 +16,6 @@ const SCHED_BLOCKING_SYNC: u32 = 4;
 const STREAM_NON_BLOCKING: u32 = 1;
 /// A thread that waits for the event sleeps.
 const EVENT_BLOCKING_SYNC: u32 = 1;
-/// The flag alone that an event keeps no time.
-const EVENT_DISABLE_TIMING: u32 = 2;
 
 /// A context. What was made in it keeps it alive.
 #[derive(Debug)]
@@ -177,7 +175,6 @@ unsafe impl Sync for Event {}
 
 impl Event {
     fn new(context: &Arc<Context>) -> Result<Self> {
-        const _: () = assert!(EVENT_BLOCKING_SYNC & EVENT_DISABLE_TIMING == 0);
         let _entered = context.enter()?;
         let mut raw = null_mut();
         // SAFETY: `raw` is writable.
