@@ -25,6 +25,8 @@ mod cuda {
     use std::env;
     use std::path::{Path, PathBuf};
     use std::process::Command;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::SystemTime;
 
     const ARCHITECTURES: &str = "80 90 100 120";
     const PTX: &str = "80";
@@ -38,7 +40,7 @@ mod cuda {
         loader.file("cuda/loader/loader.c").std("c11").flag_if_supported("-fvisibility=hidden");
         loader.compile("groth16_cuda_loader");
         stub(&loader.get_compiler(), &out);
-        kernels(&out.join("kernels.fatbin"));
+        kernels(&out.join("kernels"));
     }
 
     /// cuda-driver-sys asks for -lcuda. Where no driver is, the linker finds this empty library; nothing of it is used, so
@@ -46,34 +48,72 @@ mod cuda {
     fn stub(compiler: &cc::Tool, out: &Path) {
         let folder = out.join("stub");
         let source = folder.join("empty.c");
-        let made = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&source, "typedef int empty;\n"));
-        made.unwrap_or_else(|error| fail(&format!("{}: {error}", folder.display())));
+        write(&source, "typedef int empty;\n");
         let mut command = compiler.to_command();
         command.args(["-shared", "-Wl,-soname,libcuda.so.1", "-o"]).arg(folder.join("libcuda.so")).arg(&source);
         run(command);
         println!("cargo:rustc-link-search=native={}", folder.display());
     }
 
-    fn kernels(fatbin: &Path) {
+    /// Compiles each file of cuda/kernel into a fatbin, as many at a time as cargo has jobs, and lists them in kernels.rs.
+    fn kernels(folder: &Path) {
+        let sources = files("cuda/kernel", "cu");
+        let headers = ["field", "curve", "kernel", "tuning"].map(|name| files(&format!("cuda/{name}"), "h")).concat();
+        let newest = headers.iter().filter_map(|path| modified(path)).max();
+        let list: String = sources.iter().map(|source| format!("    include_bytes!({:?}),\n", fatbin(folder, source))).collect();
+        write(&folder.join("kernels.rs"), &format!("&[\n{list}]\n"));
+        let jobs = env::var("NUM_JOBS").ok().and_then(|text| text.parse().ok()).unwrap_or(1usize);
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..jobs.clamp(1, sources.len()) {
+                scope.spawn(|| {
+                    while let Some(source) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        compile(source, &fatbin(folder, source), newest.max(modified(source)));
+                    }
+                });
+            }
+        });
+    }
+
+    /// Unless the fatbin is newer than `changed` and came of the same command.
+    fn compile(source: &Path, fatbin: &Path, changed: Option<SystemTime>) {
         let architectures = env::var("GROTH16_CUDA_ARCHS").unwrap_or_else(|_| ARCHITECTURES.to_owned());
         let mut command = Command::new(nvcc());
         for architecture in architectures.split_whitespace() {
             command.arg("-gencode").arg(format!("arch=compute_{architecture},code=sm_{architecture}"));
         }
         command.arg("-gencode").arg(format!("arch=compute_{PTX},code=compute_{PTX}"));
-        command.args([
-            "-std=c++20",
-            "-O3",
-            "-Xfatbin",
-            "-compress-all",
-            "-fatbin",
-            "-x",
-            "cu",
-            "cuda/kernel/all.cuh",
-            "-o",
-        ]);
-        command.arg(fatbin);
+        command.args(["-std=c++20", "-O3", "-compress-mode=size", "-fatbin", "-o"]).arg(fatbin).arg(source);
+        let (stamp, text) = (fatbin.with_extension("command"), format!("{command:?}"));
+        let is_same = std::fs::read_to_string(&stamp).is_ok_and(|before| before == text);
+        if is_same && modified(fatbin) > changed {
+            return;
+        }
         run(command);
+        write(&stamp, &text);
+    }
+
+    fn fatbin(folder: &Path, source: &Path) -> PathBuf {
+        folder.join(source.file_name().unwrap_or_default()).with_extension("fatbin")
+    }
+
+    /// The files of a folder with this extension, in order.
+    fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap_or_else(|error| fail(&format!("{folder}: {error}")));
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == extension)).collect();
+        paths.sort();
+        paths
+    }
+
+    fn modified(path: &Path) -> Option<SystemTime> {
+        path.metadata().and_then(|data| data.modified()).ok()
+    }
+
+    fn write(path: &Path, text: &str) {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let made = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text));
+        made.unwrap_or_else(|error| fail(&format!("{}: {error}", path.display())));
     }
 
     fn nvcc() -> PathBuf {

@@ -11,17 +11,18 @@ use super::driver::call;
 use super::memory::{DeviceVec, Plain};
 use crate::error::{Error, Result};
 
-/// Machine code for the architectures that this library was built for, and PTX for later ones.
-static KERNELS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin"));
+/// Of each file of cuda/kernel: machine code for the architectures that this library was built for, and PTX for later ones.
+static KERNELS: &[&[u8]] = include!(concat!(env!("OUT_DIR"), "/kernels/kernels.rs"));
 
 /// The kernels in a context.
 #[derive(Debug)]
 pub struct Module {
-    raw: CUmodule,
+    /// One per file.
+    raw: Vec<CUmodule>,
     context: Arc<Context>,
 }
 
-// SAFETY: modules may be used from any thread; this is only an address.
+// SAFETY: modules may be used from any thread; these are only their addresses.
 unsafe impl Send for Module {}
 // SAFETY: as above.
 unsafe impl Sync for Module {}
@@ -70,30 +71,45 @@ impl Module {
     /// Loads the kernels. `Unsupported` where they have no code for the device, or the driver cannot compile their PTX.
     pub fn new(context: &Arc<Context>) -> Result<Arc<Self>> {
         let _entered = context.enter()?;
-        let mut raw = null_mut();
-        // SAFETY: `raw` is writable; a fatbin knows its own length.
-        unsafe { call!(cuModuleLoadData(&raw mut raw, KERNELS.as_ptr().cast())) }
-            .map_err(|error| error.at(format!("the kernels on {} ({})", context.info().name, context.info().uuid)))?;
-        Ok(Arc::new(Self { raw, context: Arc::clone(context) }))
+        let mut module = Self { raw: Vec::with_capacity(KERNELS.len()), context: Arc::clone(context) };
+        for fatbin in KERNELS {
+            let mut raw = null_mut();
+            // SAFETY: `raw` is writable; a fatbin knows its own length.
+            unsafe { call!(cuModuleLoadData(&raw mut raw, fatbin.as_ptr().cast())) }.map_err(|error| {
+                error.at(format!("the kernels on {} ({})", context.info().name, context.info().uuid))
+            })?;
+            module.raw.push(raw);
+        }
+        Ok(Arc::new(module))
     }
 
     /// A kernel by its name. `Internal` where there is none.
     pub fn kernel(self: &Arc<Self>, name: &'static str) -> Result<Kernel> {
         let c_name = CString::new(name).map_err(|_| Error::internal("a kernel's name with a NUL"))?;
         let _entered = self.context.enter()?;
-        let mut raw = null_mut();
-        // SAFETY: `raw` is writable, the module lives, the name ends with a NUL.
-        unsafe { call!(cuModuleGetFunction(&raw mut raw, self.raw, c_name.as_ptr())) }
-            .map_err(|error| Error::internal(format!("kernel {name}: {}", error.message())))?;
+        let find = |module: &CUmodule| {
+            let mut raw = null_mut();
+            // SAFETY: `raw` is writable, the module lives, the name ends with a NUL.
+            unsafe { call!(cuModuleGetFunction(&raw mut raw, *module, c_name.as_ptr())) }.map(|()| raw)
+        };
+        let mut found = Err(Error::internal("there are no kernels"));
+        for module in &self.raw {
+            found = find(module);
+            if found.is_ok() {
+                break;
+            }
+        }
+        let raw = found.map_err(|error| Error::internal(format!("kernel {name}: {}", error.message())))?;
         Ok(Kernel { raw, name, module: Arc::clone(self) })
     }
 }
 
 impl Drop for Module {
     fn drop(&mut self) {
-        if let Ok(_entered) = self.context.enter() {
+        let Ok(_entered) = self.context.enter() else { return };
+        for module in self.raw.drain(..) {
             // SAFETY: it was loaded, and is unloaded once; kernels keep it alive.
-            let _ = unsafe { call!(cuModuleUnload(self.raw)) };
+            let _ = unsafe { call!(cuModuleUnload(module)) };
         }
     }
 }
