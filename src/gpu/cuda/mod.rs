@@ -3,7 +3,9 @@
 pub mod context;
 pub mod device;
 mod driver;
+pub mod launch;
 pub mod memory;
 pub mod module;
+pub mod msm_plan;
 pub mod plan;
 pub mod transforms;

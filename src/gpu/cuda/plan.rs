@@ -4,6 +4,7 @@
 //! Sizes are in elements of 32 bytes. For a domain of d = 2^L a quotient takes three vectors of d (a, b and u), a fourth
 //! where c is compared, and the tables: some 18 MB at 2^24.
 
+use super::launch;
 use super::module::Shape;
 
 /// Buffers that launches name.
@@ -77,27 +78,10 @@ impl KernelName {
     }
 }
 
-/// An argument before buffers have addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slot {
-    /// A number.
-    Number(u32),
-    /// No address.
-    Null,
-    /// An element of a buffer.
-    Element(Buffer, u64),
-}
-
+/// An argument; places count elements.
+pub type Slot = launch::Slot<Buffer>;
 /// One launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
-    /// What runs.
-    pub kernel: KernelName,
-    /// How.
-    pub shape: Shape,
-    /// On what.
-    pub arguments: Vec<Slot>,
-}
+pub type Launch = launch::Launch<KernelName, Buffer>;
 
 /// Numbers that depend on the architecture: see `cuda/tuning/tuning.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,11 +172,11 @@ fn flat(kernel: KernelName, count: u64, arguments: Vec<Slot>) -> Launch {
 }
 
 fn table(element: u64) -> Slot {
-    Slot::Element(Buffer::Tables, element)
+    Slot::At(Buffer::Tables, element)
 }
 
 fn vector(buffer: Buffer) -> Slot {
-    Slot::Element(buffer, 0)
+    Slot::At(buffer, 0)
 }
 
 impl Transforms {
@@ -424,18 +408,7 @@ mod tests {
         ];
         for (what, plan) in plans {
             writeln!(out, "{what}").unwrap();
-            for Launch { kernel, shape, arguments } in plan {
-                let Shape { blocks, threads, shared_bytes } = shape;
-                write!(out, "{} {blocks} {threads} {shared_bytes}", kernel.symbol()).unwrap();
-                for argument in arguments {
-                    match argument {
-                        Slot::Number(number) => write!(out, " {number}").unwrap(),
-                        Slot::Null => out.push_str(" null"),
-                        Slot::Element(buffer, element) => write!(out, " {buffer:?}[{element}]").unwrap(),
-                    }
-                }
-                out.push('\n');
-            }
+            plan.iter().for_each(|one| out.push_str(&launch::text(one, one.kernel.symbol())));
         }
         let tuning = Tuning::of((9, 0));
         writeln!(out, "90: {} {} {}", tuning.rows_log, tuning.tile_log, tuning.coarse_log).unwrap();
@@ -445,10 +418,7 @@ mod tests {
     #[test]
     fn plans_are_those_of_the_kernels() {
         let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("plan_dump");
-        let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
-        let built = Command::new(compiler).args(["-std=c++20", "cuda/tests/plan_dump.cc", "-o"]).arg(&program).status();
-        assert!(built.unwrap().success());
+        let program = launch::build_dump("plan_dump", folder.path());
         let own = Tuning::of((9, 0));
         let small = Tuning { rows_log: 5, tile_log: 4, coarse_log: 6 };
         for tuning in [own, small] {

@@ -109,7 +109,7 @@ impl DeviceDomain {
         let (buffer, element) = match slot {
             Slot::Number(number) => return Ok(Argument::Number(number)),
             Slot::Null => return Ok(Argument::Address(0)),
-            Slot::Element(buffer, element) => (buffer, element),
+            Slot::At(buffer, element) => (buffer, element),
         };
         let vector = match (buffer, vectors) {
             (Buffer::Tables, _) => return Argument::element(&self.tables, element),
