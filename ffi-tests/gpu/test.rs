@@ -15,7 +15,7 @@ use groth16::gpu::cuda::context::{Context, Stream};
 use groth16::gpu::cuda::device::{DeviceInfo, devices};
 use groth16::gpu::cuda::memory::{Arena, DeviceVec};
 use groth16::gpu::cuda::module::{Argument, Module, Shape};
-use groth16::gpu::cuda::transforms::{DeviceDomain, Element, QuotientVectors};
+use groth16::gpu::cuda::transforms::{DeviceDomain, QuotientVectors};
 use groth16::math::field::Field;
 use groth16::math::fr::Fr;
 use groth16::math::ntt::Domain;
@@ -126,10 +126,6 @@ fn contexts(device: &DeviceInfo) -> Result<Option<String>> {
     Ok(Some(format!("({:.2} s for five)", begin.elapsed().as_secs_f64())))
 }
 
-fn montgomery(values: &[Fr]) -> Vec<Element> {
-    values.iter().map(Fr::to_montgomery).collect()
-}
-
 /// Random rows, rows of extremes, and all but a few zero; each quotient in all its coefficients, and a row that is wrong.
 fn quotients(device: &DeviceInfo, log_size: u32, generator: u64) -> Result<Option<String>> {
     let gpu = Gpu::new(device)?;
@@ -137,7 +133,7 @@ fn quotients(device: &DeviceInfo, log_size: u32, generator: u64) -> Result<Optio
     let pool = rayon::ThreadPoolBuilder::new().build().unwrap();
     let cpu = pool.install(|| Domain::new(log_size, generator))?;
     let domain = DeviceDomain::new(&gpu.module, &gpu.stream, log_size, generator)?;
-    let mut arena = Arena::new(gpu.stream.context(), 4 * Arena::bytes_for::<Element>(size))?;
+    let mut arena = Arena::new(gpu.stream.context(), 4 * Arena::bytes_for::<Fr>(size))?;
     let vectors = QuotientVectors {
         a: arena.take(size)?,
         b: arena.take(size)?,
@@ -165,26 +161,25 @@ fn quotients(device: &DeviceInfo, log_size: u32, generator: u64) -> Result<Optio
         let a: Vec<Fr> = (0..rows).map(&mut value).collect();
         let b: Vec<Fr> = (0..rows).map(&mut value).collect();
         let mut c: Vec<Fr> = a.iter().zip(&b).map(|(a, b)| *a * *b).collect();
-        let run = |c: &[Fr]| -> Result<(Vec<Element>, Option<u32>, f64)> {
+        let run = |c: &[Fr]| -> Result<(Vec<Fr>, Option<u32>, f64)> {
             // SAFETY: pageable memory, copied when the calls return.
             unsafe {
-                vectors.a.upload(&montgomery(&a), &gpu.stream)?;
-                vectors.b.upload(&montgomery(&b), &gpu.stream)?;
-                vectors.c.as_ref().unwrap().upload(&montgomery(c), &gpu.stream)?;
+                vectors.a.upload(&a, &gpu.stream)?;
+                vectors.b.upload(&b, &gpu.stream)?;
+                vectors.c.as_ref().unwrap().upload(c, &gpu.stream)?;
             }
             let start = gpu.stream.record()?;
             domain.quotient(&vectors, &gpu.stream)?;
             let end = gpu.stream.record()?;
-            let mut h = vec![[0; 4]; size];
+            let mut h = vec![Fr::ZERO; size];
             vectors.b.download(&mut h, &gpu.stream)?;
             Ok((h, domain.first_unsatisfied(&gpu.stream)?, end.seconds_since(&start)?))
         };
         let (h, first, _) = run(&c)?;
         let expected = pool.install(|| quotient::quotient(&cpu, a.clone(), b.clone()))?;
-        let expected = montgomery(&expected);
         let differs = expected.iter().zip(&h).position(|(expected, got)| expected != got);
         ensure(differs.is_none(), format!("kind {kind}: coefficient {differs:?} is another"))?;
-        ensure(h[size - 1] == [0; 4], format!("kind {kind}: the last coefficient is not zero"))?;
+        ensure(h[size - 1] == Fr::ZERO, format!("kind {kind}: the last coefficient is not zero"))?;
         ensure(first.is_none(), format!("kind {kind}: row {first:?} is said to be wrong"))?;
         for wrong in [rows - 1, rows / 2, 0] {
             c[wrong] += Fr::ONE;

@@ -5,6 +5,7 @@ use zeroize::Zeroize;
 use crate::error::Result;
 use crate::math::fr::{Fr, Scalar};
 use crate::math::g1::{G1, G1Affine};
+use crate::math::g2::{G2, G2Affine};
 use crate::math::ntt::Domain;
 
 /// The scalars of one query, by what they cost: zeros are left out, ones are summed, the rest is an MSM.
@@ -25,6 +26,61 @@ impl Drop for QueryScalars {
         self.picks.zeroize();
         self.scalars.zeroize();
     }
+}
+
+/// The points of a key, for a device.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyPoints<'a> {
+    /// d - 1 for a domain of d.
+    pub h: &'a [G1Affine],
+    /// One per auxiliary variable.
+    pub l: &'a [G1Affine],
+    /// One per variable of the A query.
+    pub a: &'a [G1Affine],
+    /// One per variable of the B query.
+    pub b1: &'a [G1Affine],
+    /// The same in the second group.
+    pub b2: &'a [G2Affine],
+}
+
+/// How long a key's sections are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyShape {
+    /// log2 of the domain's size.
+    pub log_domain: u32,
+    /// The base of the domain's root of unity.
+    pub root_generator: u64,
+    /// Points of the queries L, A and B.
+    pub queries: [usize; 3],
+}
+
+impl KeyShape {
+    /// Elements of the domain.
+    pub fn domain_size(&self) -> usize {
+        1 << self.log_domain
+    }
+}
+
+/// What a job brings to a device: the rows' evaluations, and the scalars of the queries L, A and B.
+#[derive(Clone, Copy, Debug)]
+pub struct JobData<'a> {
+    /// A w, at most d rows; those that lack are zero.
+    pub a: &'a [Fr],
+    /// B w, as many.
+    pub b: &'a [Fr],
+    /// Of the queries L, A and B.
+    pub queries: [&'a QueryScalars; 3],
+}
+
+/// The sums that a proof's device phase gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Sums {
+    /// `sum h_i H_i`.
+    pub h: G1,
+    /// Over the queries L, A and B1.
+    pub queries: [G1; 3],
+    /// Over the query B2, where that was asked for.
+    pub b2: Option<G2>,
 }
 
 /// One device; it is used by one job at a time.

@@ -10,6 +10,9 @@ use zeroize::Zeroize;
 use super::context::{Context, Stream};
 use super::driver::call;
 use crate::error::{Error, Result};
+use crate::math::fr::Fr;
+use crate::math::g1::{G1, G1Affine};
+use crate::math::g2::{G2, G2Affine};
 
 /// Every address of the device is usable, and addresses of arenas are multiples of this.
 const ALIGNMENT: u64 = 256;
@@ -29,6 +32,16 @@ unsafe impl Plain for u32 {}
 unsafe impl Plain for u64 {}
 // SAFETY: an array of integers.
 unsafe impl Plain for [u64; 4] {}
+// SAFETY: an array of integers behind a transparent type. One that is not below the modulus makes results wrong, not unsound.
+unsafe impl Plain for Fr {}
+// SAFETY: two such arrays behind types of a fixed layout.
+unsafe impl Plain for G1Affine {}
+// SAFETY: four such arrays.
+unsafe impl Plain for G2Affine {}
+// SAFETY: three such arrays.
+unsafe impl Plain for G1 {}
+// SAFETY: six such arrays.
+unsafe impl Plain for G2 {}
 
 /// A piece of device memory, freed when dropped.
 #[derive(Debug)]
@@ -112,6 +125,11 @@ impl Arena {
         Ok(DeviceVec { address, len, element: PhantomData })
     }
 
+    /// Bytes in all.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes
+    }
+
     /// All is free again. No kernel may still use what was taken.
     pub fn clear(&mut self) {
         self.used = 0;
@@ -119,6 +137,9 @@ impl Arena {
 
     /// Writes zeros over all that was taken; secrets may have been there.
     pub fn wipe(&mut self, stream: &Stream) -> Result<()> {
+        if self.used == 0 {
+            return Ok(());
+        }
         let _entered = stream.context.enter()?;
         let size = usize::try_from(self.used).unwrap_or(usize::MAX);
         // SAFETY: the stretch is the arena's.
@@ -143,6 +164,24 @@ impl<T: Plain> DeviceVec<T> {
             return Err(Error::internal(format!("element {index} of {} on a device", self.len)));
         }
         Ok(self.address + index * size_of::<T>() as u64)
+    }
+
+    /// `len` elements from `start` on, as a vector; `Internal` where they are not there.
+    pub fn part(&self, start: usize, len: usize) -> Result<Self> {
+        match start.checked_add(len) {
+            Some(end) if end <= self.len => {
+                Ok(Self { address: self.address_of(start as u64)?, len, element: PhantomData })
+            }
+            _ => Err(Error::internal(format!("elements from {start} on, {len}, of {} on a device", self.len))),
+        }
+    }
+
+    /// The same memory for elements of another type, no longer ones.
+    pub(super) fn reinterpret<U: Plain>(&self) -> Result<DeviceVec<U>> {
+        if size_of::<U>() > size_of::<T>() {
+            return Err(Error::internal("a vector on a device seen as one of longer elements"));
+        }
+        Ok(DeviceVec { address: self.address, len: self.len, element: PhantomData })
     }
 
     /// Copies `values` to the front, in the stream's order, and fills the rest with zero bytes. Returns when `values` may be
@@ -170,6 +209,9 @@ impl<T: Plain> DeviceVec<T> {
 
     /// Sets all bytes.
     pub fn fill(&self, byte: u8, stream: &Stream) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
         let _entered = stream.context.enter()?;
         // SAFETY: the stretch is the vector.
         unsafe { call!(cuMemsetD8Async(self.address, byte, self.len * size_of::<T>(), stream.raw)) }
@@ -180,7 +222,7 @@ impl<T: Plain> DeviceVec<T> {
         if out.len() > self.len {
             return Err(Error::internal(format!("{} of {} elements on a device", out.len(), self.len)));
         }
-        {
+        if !out.is_empty() {
             let _entered = stream.context.enter()?;
             // SAFETY: `out` is as long as what is copied, and borrowed until the copy is waited for below.
             unsafe {
@@ -226,6 +268,28 @@ impl PinnedMemory {
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 
+    /// Copies values to the front, as many as fit, and gives them as they stand there.
+    pub fn write<T: Plain>(&mut self, values: &[T]) -> &[T] {
+        let count = values.len().min(self.bytes / size_of::<T>());
+        let start = self.start.cast::<T>();
+        // SAFETY: so many values fit; pages are aligned for every type; a Plain type is its bytes; the borrow is this value's.
+        unsafe {
+            std::ptr::copy_nonoverlapping(values.as_ptr(), start.as_ptr(), count);
+            std::slice::from_raw_parts(start.as_ptr(), count)
+        }
+    }
+
+    /// Writes zeros over the first `bytes` bytes.
+    pub fn wipe(&mut self, bytes: usize) {
+        // By words, since each write is one that the compiler may not leave out; the rest is some bytes more.
+        // SAFETY: integers of any kind may be seen in initialised memory.
+        let (head, words, tail) = unsafe { self.as_mut_slice().align_to_mut::<u64>() };
+        let count = bytes.saturating_sub(head.len()).div_ceil(8).min(words.len());
+        words[..count].zeroize();
+        head.zeroize();
+        tail.zeroize();
+    }
+
     /// The bytes.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above, and borrowed alone.
@@ -235,7 +299,7 @@ impl PinnedMemory {
 
 impl Drop for PinnedMemory {
     fn drop(&mut self) {
-        self.as_mut_slice().zeroize();
+        self.wipe(self.bytes);
         if let Ok(_entered) = self.context.enter() {
             // SAFETY: it was allocated by the driver, and is freed once.
             let _ = unsafe { call!(cuMemFreeHost(self.start.as_ptr().cast())) };

@@ -3,9 +3,16 @@
 pub mod context;
 pub mod device;
 mod driver;
+pub mod gpu;
+mod job;
+pub mod key;
 pub mod launch;
 pub mod memory;
 pub mod module;
+pub mod msm;
 pub mod msm_plan;
 pub mod plan;
+pub mod staging;
+pub mod steps;
 pub mod transforms;
+pub mod worker;

@@ -208,6 +208,11 @@ impl Transforms {
         transforms
     }
 
+    /// Whether the domain has 2^log_size elements and this base of the root of unity.
+    pub fn is_of(&self, log_size: u32, generator: u64) -> bool {
+        self.log_size == log_size && u64::from(self.generator) == generator
+    }
+
     /// Elements of the domain.
     pub fn size(&self) -> u64 {
         1 << self.log_size

@@ -7,9 +7,7 @@ use super::memory::{Arena, DeviceVec};
 use super::module::{Argument, Kernel, Module};
 use super::plan::{Buffer, KernelName, Launch, Slot, Transforms, Tuning};
 use crate::error::{Error, Result, Status};
-
-/// An element of the scalar field in Montgomery form: four limbs of 64 bits, the lowest first.
-pub type Element = [u64; 4];
+use crate::math::fr::Fr;
 
 /// A domain on a device: its kernels, and its tables.
 #[derive(Debug)]
@@ -18,7 +16,7 @@ pub struct DeviceDomain {
     kernels: Vec<Kernel>,
     /// Holds `tables` and `first`.
     _arena: Arena,
-    tables: DeviceVec<Element>,
+    tables: DeviceVec<Fr>,
     first: DeviceVec<u32>,
 }
 
@@ -26,13 +24,13 @@ pub struct DeviceDomain {
 #[derive(Clone, Copy, Debug)]
 pub struct QuotientVectors {
     /// a, padded with zeros; then scratch.
-    pub a: DeviceVec<Element>,
+    pub a: DeviceVec<Fr>,
     /// b, padded with zeros; then the quotient.
-    pub b: DeviceVec<Element>,
+    pub b: DeviceVec<Fr>,
     /// c, padded with zeros, where it shall be compared.
-    pub c: Option<DeviceVec<Element>>,
+    pub c: Option<DeviceVec<Fr>>,
     /// Scratch.
-    pub u: DeviceVec<Element>,
+    pub u: DeviceVec<Fr>,
 }
 
 impl DeviceDomain {
@@ -50,7 +48,7 @@ impl DeviceDomain {
         let kernels = KernelName::ALL.iter().map(|name| module.kernel(name.symbol())).collect::<Result<Vec<_>>>()?;
         let elements =
             usize::try_from(plan.table_elements()).map_err(|_| Error::internal("tables of 2^64 elements"))?;
-        let bytes = Arena::bytes_for::<Element>(elements) + Arena::bytes_for::<u32>(1);
+        let bytes = Arena::bytes_for::<Fr>(elements) + Arena::bytes_for::<u32>(1);
         let mut arena = Arena::new(context, bytes)?;
         let (tables, first) = (arena.take(elements)?, arena.take(1)?);
         let domain = Self { plan, kernels, _arena: arena, tables, first };
@@ -62,6 +60,11 @@ impl DeviceDomain {
         let launches = domain.plan.tables();
         domain.run(&launches, None, stream)?;
         Ok(domain)
+    }
+
+    /// Whether it has 2^log_size elements and this base of the root of unity.
+    pub fn is_of(&self, log_size: u32, root_generator: u64) -> bool {
+        self.plan.is_of(log_size, root_generator)
     }
 
     /// Elements of the domain.

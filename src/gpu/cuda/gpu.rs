@@ -1,0 +1,275 @@
+//! One GPU as the engine uses it: keys and jobs come into its memory on a copy stream, one job at a time computes on another.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::context::{Context, Stream};
+use super::device::{DeviceInfo, devices};
+use super::job::{self, JobVectors};
+use super::key::DeviceKey;
+use super::memory::{Arena, PinnedMemory};
+use super::module::{Kernel, Module};
+use super::msm::MsmKernels;
+use super::staging::Staging;
+use super::transforms::DeviceDomain;
+use crate::error::{Error, Result, Status};
+use crate::gpu::ops::{JobData, KeyPoints, KeyShape};
+use crate::sync::Mutex;
+
+/// Names a key; whoever loads keys gives the numbers.
+pub type KeyId = u64;
+
+/// A GPU. What is in its memory is lost with a `reset`.
+pub struct Gpu {
+    info: DeviceInfo,
+    /// Memory that keys, jobs and the workspace may take, in bytes.
+    limit: u64,
+    loaded: Mutex<Arc<Loaded>>,
+}
+
+/// All that belongs to one context.
+pub(super) struct Loaded {
+    pub context: Arc<Context>,
+    pub msm: MsmKernels,
+    /// Montgomery form to canonical form.
+    pub canonical: Kernel,
+    module: Arc<Module>,
+    copy: Stream,
+    /// Taken by an upload while it runs: one at a time.
+    staging: Mutex<Option<Staging>>,
+    keys: Mutex<BTreeMap<KeyId, Arc<DeviceKey>>>,
+    domains: Mutex<Vec<Arc<DeviceDomain>>>,
+    /// Arenas of jobs that ended, for others of the same size.
+    arenas: Mutex<Vec<Arena>>,
+}
+
+/// A job in the memory of a GPU, with all that its kernels need; that memory is wiped and given back when this is dropped.
+pub struct Uploaded {
+    pub(super) loaded: Arc<Loaded>,
+    pub(super) shape: KeyShape,
+    pub(super) vectors: JobVectors,
+    pub(super) domain: Arc<DeviceDomain>,
+    /// `None`: its points are streamed.
+    pub(super) key: Option<Arc<DeviceKey>>,
+    pub(super) with_b2: bool,
+    arena: Option<Arena>,
+}
+
+/// How a job is to be brought to a GPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Upload<'a> {
+    /// The key's name.
+    pub key: KeyId,
+    /// Its sections' lengths.
+    pub shape: KeyShape,
+    /// Its points.
+    pub points: KeyPoints<'a>,
+    /// The job's rows and scalars.
+    pub data: JobData<'a>,
+    /// Whether the key is not to stay there.
+    pub streamed: bool,
+    /// Whether the sum in the second group is computed there, too.
+    pub with_b2: bool,
+}
+
+/// Arenas that are kept beside those in use.
+const KEPT_ARENAS: usize = 4;
+
+impl Gpu {
+    /// The GPU with this UUID and its kernels. It may take `limit` bytes of its memory; 0: nine tenths of what is free now.
+    /// `NoDevice` where it is not there, `Unsupported` where driver or device is not served.
+    pub fn new(uuid: &str, limit: u64) -> Result<Arc<Self>> {
+        let info = devices()?.into_iter().find(|device| device.uuid == uuid);
+        let info = info.ok_or_else(|| Error::new(Status::NoDevice, format!("no GPU {uuid:?}")))?;
+        let loaded = Loaded::new(&info)?;
+        let limit = if limit > 0 { limit } else { loaded.context.memory()?.0 / 10 * 9 };
+        Ok(Arc::new(Self { info, limit, loaded: Mutex::new(Arc::new(loaded)) }))
+    }
+
+    /// Such as "NVIDIA H200".
+    pub fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    /// Memory that keys and jobs may take, in bytes: the rest of the limit is for the workspace.
+    pub fn job_limit(&self) -> u64 {
+        self.limit - self.workspace_limit()
+    }
+
+    /// Memory that the workspace of the kernels may take, in bytes.
+    pub fn workspace_limit(&self) -> u64 {
+        self.limit / 4
+    }
+
+    /// What a key of this shape takes where it is resident, in bytes.
+    pub fn key_bytes(shape: &KeyShape, with_b2: bool) -> u64 {
+        DeviceKey::bytes(shape, with_b2)
+    }
+
+    /// What a job takes besides its key and the workspace, in bytes.
+    pub fn job_bytes(shape: &KeyShape) -> u64 {
+        job::most_bytes(shape)
+    }
+
+    pub(super) fn loaded(&self) -> Arc<Loaded> {
+        Arc::clone(&self.loaded.lock())
+    }
+
+    /// Brings a job there, and its key where it is to stay and does not yet. Where the key finds no room it is streamed.
+    /// `DeviceMemory` where the job finds none.
+    pub fn upload(&self, upload: &Upload<'_>) -> Result<Uploaded> {
+        self.loaded().upload(upload).map_err(|error| error.at(format!("{} ({})", self.info.name, self.info.uuid)))
+    }
+
+    /// Drops a key; jobs that use it keep it until they end.
+    pub fn evict(&self, key: KeyId) {
+        let loaded = self.loaded();
+        // Dropped after the lock: the driver may wait for kernels.
+        let gone = loaded.keys.lock().remove(&key);
+        drop(gone);
+    }
+
+    /// Gives it a new context. `Device` where none helps, since the driver has given the device up for this process.
+    pub fn reset(&self) -> Result<()> {
+        if self.loaded().context.is_lost() {
+            return Err(Error::new(Status::Device, format!("{} is lost to this process", self.info.uuid)));
+        }
+        let fresh = Arc::new(Loaded::new(&self.info)?);
+        let old = std::mem::replace(&mut *self.loaded.lock(), fresh);
+        drop(old);
+        Ok(())
+    }
+
+    /// Pinned memory for a host's buffer.
+    pub fn pinned(&self, bytes: usize) -> Result<PinnedMemory> {
+        PinnedMemory::new(&self.loaded().context, bytes)
+    }
+}
+
+impl Loaded {
+    fn new(info: &DeviceInfo) -> Result<Self> {
+        let context = Context::new(info)?;
+        let module = Module::new(&context)?;
+        Ok(Self {
+            msm: MsmKernels::new(&module, info.compute, info.multiprocessors)?,
+            canonical: module.kernel("g16_canonical")?,
+            copy: Stream::new(&context)?,
+            staging: Mutex::new(None),
+            keys: Mutex::new(BTreeMap::new()),
+            domains: Mutex::new(Vec::new()),
+            arenas: Mutex::new(Vec::new()),
+            module,
+            context,
+        })
+    }
+
+    fn upload(self: &Arc<Self>, upload: &Upload<'_>) -> Result<Uploaded> {
+        let kept = self.staging.lock().take();
+        let mut staging = kept.map_or_else(|| Staging::new(&self.context), Ok)?;
+        let result = self.upload_through(upload, &mut staging);
+        // Also after an error the device may still read what was staged.
+        let ended = self.copy.synchronize().and_then(|()| staging.wipe());
+        *self.staging.lock() = Some(staging);
+        ended.and(result)
+    }
+
+    fn upload_through(self: &Arc<Self>, upload: &Upload<'_>, staging: &mut Staging) -> Result<Uploaded> {
+        let Upload { shape, data, with_b2, .. } = *upload;
+        let domain = self.with_room(|| self.domain(&shape))?;
+        let key = if upload.streamed { None } else { self.key(upload, staging)? };
+        let mut arena = self.arena(job::most_bytes(&shape))?;
+        let vectors = job::upload(&mut arena, &shape, &data, staging, &self.copy)?;
+        Ok(Uploaded { loaded: Arc::clone(self), shape, vectors, domain, key, with_b2, arena: Some(arena) })
+    }
+
+    /// The resident key; `None` where there is no room for it.
+    fn key(&self, upload: &Upload<'_>, staging: &mut Staging) -> Result<Option<Arc<DeviceKey>>> {
+        let there = self.keys.lock().get(&upload.key).cloned();
+        if let Some(key) = there.filter(|key| key.has_b2() || !upload.with_b2) {
+            return Ok(Some(key));
+        }
+        let load = |staging: &mut Staging| {
+            DeviceKey::load(&self.context, &upload.shape, &upload.points, upload.with_b2, staging, &self.copy)
+        };
+        match load(staging) {
+            Ok(key) => {
+                let key = Arc::new(key);
+                let old = self.keys.lock().insert(upload.key, Arc::clone(&key));
+                drop(old);
+                Ok(Some(key))
+            }
+            Err(error) if error.status() == Status::DeviceMemory => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn domain(&self, shape: &KeyShape) -> Result<Arc<DeviceDomain>> {
+        let is_it = |domain: &Arc<DeviceDomain>| domain.is_of(shape.log_domain, shape.root_generator);
+        if let Some(domain) = self.domains.lock().iter().find(|domain| is_it(domain)) {
+            return Ok(Arc::clone(domain));
+        }
+        let domain = DeviceDomain::new(&self.module, &self.copy, shape.log_domain, shape.root_generator)?;
+        let domain = Arc::new(domain);
+        self.domains.lock().push(Arc::clone(&domain));
+        Ok(domain)
+    }
+
+    /// An arena of this size, one that was used before if there is one.
+    fn arena(&self, bytes: u64) -> Result<Arena> {
+        let kept = {
+            let mut arenas = self.arenas.lock();
+            let index = arenas.iter().position(|arena| arena.bytes() == bytes);
+            index.map(|index| arenas.swap_remove(index))
+        };
+        kept.map_or_else(|| self.with_room(|| Arena::new(&self.context, bytes.max(1))), Ok)
+    }
+
+    /// What `allocate` gives; where memory ends, again after all that is kept for others is given back.
+    pub(super) fn with_room<T>(&self, allocate: impl Fn() -> Result<T>) -> Result<T> {
+        match allocate() {
+            Err(error) if error.status() == Status::DeviceMemory => {
+                let arenas = std::mem::take(&mut *self.arenas.lock());
+                let unused = {
+                    let mut domains = self.domains.lock();
+                    let (unused, used) = domains.drain(..).partition(|domain| Arc::strong_count(domain) == 1);
+                    *domains = used;
+                    let unused: Vec<Arc<DeviceDomain>> = unused;
+                    unused
+                };
+                drop((arenas, unused));
+                allocate()
+            }
+            result => result,
+        }
+    }
+}
+
+impl Drop for Uploaded {
+    fn drop(&mut self) {
+        let Some(mut arena) = self.arena.take() else { return };
+        // The witness was there. Where the device fails, the memory is lost with its context.
+        if arena.wipe(&self.loaded.copy).is_err() {
+            return;
+        }
+        arena.clear();
+        let gone = {
+            let mut arenas = self.loaded.arenas.lock();
+            arenas.push(arena);
+            if arenas.len() > KEPT_ARENAS { Some(arenas.remove(0)) } else { None }
+        };
+        drop(gone);
+    }
+}
+
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.info.name, self.info.uuid)
+    }
+}
+
+impl std::fmt::Debug for Uploaded {
+    /// Shows nothing of the job.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Uploaded {:?}", self.shape)
+    }
+}

@@ -1,0 +1,59 @@
+//! What a job brings into a device's memory.
+
+use super::context::Stream;
+use super::memory::{Arena, DeviceVec};
+use super::staging::Staging;
+use crate::error::Result;
+use crate::gpu::ops::{JobData, KeyShape, QueryScalars};
+use crate::math::fr::{Fr, Scalar};
+
+/// The scalars of one query.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DeviceQuery {
+    pub ones: DeviceVec<u32>,
+    pub picks: DeviceVec<u32>,
+    pub scalars: DeviceVec<Scalar>,
+}
+
+/// The vectors of a job, in an arena that is not theirs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JobVectors {
+    pub a: DeviceVec<Fr>,
+    pub b: DeviceVec<Fr>,
+    pub queries: [DeviceQuery; 3],
+}
+
+/// Bytes that any job of this shape takes at most: rows, and scalars of which none is zero or one.
+pub(super) fn most_bytes(shape: &KeyShape) -> u64 {
+    let query = |points: usize| 2 * Arena::bytes_for::<u32>(points) + Arena::bytes_for::<Scalar>(points);
+    2 * Arena::bytes_for::<Fr>(shape.domain_size()) + shape.queries.iter().map(|points| query(*points)).sum::<u64>()
+}
+
+/// Brings a job there, in the stream's order. Returns when the data was read.
+pub(super) fn upload(
+    arena: &mut Arena,
+    shape: &KeyShape,
+    data: &JobData<'_>,
+    staging: &mut Staging,
+    stream: &Stream,
+) -> Result<JobVectors> {
+    let mut rows = |values: &[Fr]| -> Result<DeviceVec<Fr>> {
+        let vector = arena.take(shape.domain_size())?;
+        staging.upload(&vector, 0, values, stream)?;
+        let padding = vector.part(values.len(), vector.len().saturating_sub(values.len()))?;
+        padding.fill(0, stream)?;
+        Ok(vector)
+    };
+    let (a, b) = (rows(data.a)?, rows(data.b)?);
+    let [l_query, a_query, b_query] = data.queries;
+    let mut query = |scalars: &QueryScalars| -> Result<DeviceQuery> {
+        let ones = arena.take(scalars.ones.len())?;
+        staging.upload(&ones, 0, &scalars.ones, stream)?;
+        let picks = arena.take(scalars.picks.len())?;
+        staging.upload(&picks, 0, &scalars.picks, stream)?;
+        let values = arena.take(scalars.scalars.len())?;
+        staging.upload(&values, 0, &scalars.scalars, stream)?;
+        Ok(DeviceQuery { ones, picks, scalars: values })
+    };
+    Ok(JobVectors { a, b, queries: [query(l_query)?, query(a_query)?, query(b_query)?] })
+}

@@ -1,0 +1,72 @@
+//! The points of a key in a device's memory.
+
+use std::sync::Arc;
+
+use super::context::{Context, Stream};
+use super::memory::{Arena, DeviceVec};
+use super::msm;
+use super::staging::Staging;
+use super::steps::Section;
+use crate::error::Result;
+use crate::gpu::ops::{KeyPoints, KeyShape};
+use crate::math::g1::G1Affine;
+use crate::math::g2::G2Affine;
+
+/// A resident key; its memory is freed with its last owner.
+#[derive(Debug)]
+pub struct DeviceKey {
+    _arena: Arena,
+    h: DeviceVec<G1Affine>,
+    queries: [DeviceVec<G1Affine>; 3],
+    b2: Option<DeviceVec<G2Affine>>,
+}
+
+impl DeviceKey {
+    /// Bytes that a key of this shape takes, with or without the points in the second group.
+    pub fn bytes(shape: &KeyShape, with_b2: bool) -> u64 {
+        let g1 = |count: usize| Arena::bytes_for::<G1Affine>(count);
+        let b2 = if with_b2 { Arena::bytes_for::<G2Affine>(shape.queries[2]) } else { 0 };
+        g1(shape.domain_size()) + shape.queries.iter().map(|count| g1(*count)).sum::<u64>() + b2
+    }
+
+    /// Brings the points there, in the stream's order; returns when they were read.
+    pub fn load(
+        context: &Arc<Context>,
+        shape: &KeyShape,
+        points: &KeyPoints<'_>,
+        with_b2: bool,
+        staging: &mut Staging,
+        stream: &Stream,
+    ) -> Result<Self> {
+        let mut arena = Arena::new(context, Self::bytes(shape, with_b2).max(1))?;
+        let mut bring = |values: &[G1Affine]| -> Result<DeviceVec<G1Affine>> {
+            let vector = arena.take(values.len())?;
+            staging.upload(&vector, 0, values, stream)?;
+            Ok(vector)
+        };
+        let h = bring(points.h)?;
+        let queries = [bring(points.l)?, bring(points.a)?, bring(points.b1)?];
+        let b2 = if with_b2 {
+            let vector = arena.take(points.b2.len())?;
+            staging.upload(&vector, 0, points.b2, stream)?;
+            Some(vector)
+        } else {
+            None
+        };
+        Ok(Self { _arena: arena, h, queries, b2 })
+    }
+
+    /// Whether it has the points in the second group.
+    pub fn has_b2(&self) -> bool {
+        self.b2.is_some()
+    }
+
+    /// The address of point 0 of a section; `None` for one that is not there.
+    pub(super) fn address(&self, section: Section) -> Result<Option<u64>> {
+        match (section, section.query()) {
+            (Section::B2, _) => self.b2.as_ref().map(|points| msm::address(points, 0)).transpose(),
+            (_, Some(query)) => msm::address(&self.queries[query], 0).map(Some),
+            (_, None) => msm::address(&self.h, 0).map(Some),
+        }
+    }
+}
