@@ -17,7 +17,8 @@ fn main() {
 
 /// What the feature `cuda` adds. Of the environment it reads
 ///
-/// - `GROTH16_NVCC`, the compiler; else `nvcc`, or what `make cuda-toolkit` fetched;
+/// - `GROTH16_NVCC`, the compiler; else `nvcc`, or what `make cuda-toolkit` fetched. "none" leaves the kernels out: for tests
+///   over cuda/emulate/driver.cc, which has them;
 /// - `GROTH16_CUDA_ARCHS`, the architectures that get machine code, such as "90"; the default is "80 90 100 120" (86 and 89
 ///   run the code for 80), and each build has PTX of the oldest for those to come.
 #[cfg(feature = "cuda")]
@@ -60,7 +61,8 @@ mod cuda {
         let sources = files("cuda/kernel", "cu");
         let headers = ["field", "curve", "kernel", "tuning"].map(|name| files(&format!("cuda/{name}"), "h")).concat();
         let newest = headers.iter().filter_map(|path| modified(path)).max();
-        let list: String = sources.iter().map(|source| format!("    include_bytes!({:?}),\n", fatbin(folder, source))).collect();
+        let list: String =
+            sources.iter().map(|source| format!("    include_bytes!({:?}),\n", fatbin(folder, source))).collect();
         write(&folder.join("kernels.rs"), &format!("&[\n{list}]\n"));
         let jobs = env::var("NUM_JOBS").ok().and_then(|text| text.parse().ok()).unwrap_or(1usize);
         let next = AtomicUsize::new(0);
@@ -77,8 +79,13 @@ mod cuda {
 
     /// Unless the fatbin is newer than `changed` and came of the same command.
     fn compile(source: &Path, fatbin: &Path, changed: Option<SystemTime>) {
+        let nvcc = nvcc();
+        if nvcc.as_os_str() == "none" {
+            let _ = std::fs::remove_file(fatbin.with_extension("command"));
+            return write(fatbin, "");
+        }
         let architectures = env::var("GROTH16_CUDA_ARCHS").unwrap_or_else(|_| ARCHITECTURES.to_owned());
-        let mut command = Command::new(nvcc());
+        let mut command = Command::new(nvcc);
         for architecture in architectures.split_whitespace() {
             command.arg("-gencode").arg(format!("arch=compute_{architecture},code=sm_{architecture}"));
         }
@@ -101,7 +108,8 @@ mod cuda {
     fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(folder).unwrap_or_else(|error| fail(&format!("{folder}: {error}")));
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == extension)).collect();
+        let mut paths: Vec<PathBuf> =
+            paths.filter(|path| path.extension().is_some_and(|end| end == extension)).collect();
         paths.sort();
         paths
     }

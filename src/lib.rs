@@ -12,8 +12,8 @@
 //! ```
 //! use std::sync::Arc;
 //! use groth16::engine::{Engine, config::Config};
-//! use groth16::engine::proof::{Groth16, ProofInput, RowSource};
-//! use groth16::gpu::host::Host;
+//! use groth16::engine::backend::Backend;
+//! use groth16::engine::proof::{ProofInput, RowSource};
 //! use groth16::prover::epilogue::Blinding;
 //! use groth16::prover::witness::Scalars;
 //! use groth16::prover::{key::ProvingKey, setup, synthetic, verify};
@@ -24,7 +24,7 @@
 //! let params = setup::setup(&circuit, &setup::Trapdoor::random()?)?;
 //! let key = ProvingKey::from_bellman_with_circuit(params, &circuit)?;
 //!
-//! let engine = Engine::new(&Config::default(), Groth16::default(), vec![Host], Box::new(|_| ()))?;
+//! let engine = Engine::on(Backend::Cpu(1), &Config::default(), Box::new(|_| ()))?;
 //! let key = engine.load_key(key.host_bytes() as u64, || Ok((key, None)))?;
 //! let (inputs, aux) = witness.split_at(circuit.num_inputs());
 //! let input = ProofInput {

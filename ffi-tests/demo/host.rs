@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use groth16::engine::Engine;
+use groth16::engine::backend::Backend;
 use groth16::engine::config::Config;
 use groth16::engine::core::Phase;
 use groth16::engine::job::Job;
@@ -22,7 +23,6 @@ use groth16::engine::proof::{Groth16, LoadedKey, ProofInput, RowSource};
 use groth16::formats::points::ReadOptions;
 use groth16::formats::source::Source;
 use groth16::formats::{r1cs, wtns};
-use groth16::gpu::host::Host;
 use groth16::math::fr::Fr;
 use groth16::prover::circuit::Circuit;
 use groth16::prover::epilogue::Blinding;
@@ -41,7 +41,7 @@ fn main() -> Outcome {
     };
     let [key, circuit, witness] = files.map(Path::new);
     let config = Config { jobs_per_device: 3, max_queued_jobs: count, ..Config::default() };
-    let engine = Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ()))?;
+    let engine = Engine::on(Backend::Cpu(1), &config, Box::new(|_| ()))?;
     let circuit = Arc::new(Circuit::from_r1cs(&r1cs::read(&Source::open(circuit)?)?)?);
     let witness = wtns::read(&Source::open(witness)?)?;
     circuit.check_witness(&witness)?;

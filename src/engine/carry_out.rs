@@ -387,8 +387,9 @@ impl<S: Stages> Shared<S> {
                     let result = self.run(&job, Stage::Device(index), 0, "the device phase", || {
                         let (scalars, uploaded) =
                             job.take(|hand| Some((hand.scalars.clone()?, hand.uploaded.take()?)))?;
-                        let points =
-                            pool.install(|| self.stages.run_device(&mut device, &scalars, uploaded, &job.stop))?;
+                        let needs_pool = self.stages.needs_pool(&device);
+                        let run = || self.stages.run_device(&mut device, &scalars, uploaded, &job.stop);
+                        let points = if needs_pool { pool.install(run) } else { run() }?;
                         job.hand.lock().device = Some(points);
                         Ok(())
                     });

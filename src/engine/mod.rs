@@ -2,6 +2,7 @@
 //!
 //! `core` decides; the threads here only carry its actions out and report back. Every stage runs outside all locks.
 
+pub mod backend;
 pub mod budget;
 mod carry_out;
 pub mod config;

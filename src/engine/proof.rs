@@ -3,17 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use zeroize::Zeroizing;
 
-use super::Engine;
+use super::backend::{self, Backend, Gpus, Lane, OnDevice};
 use super::budget::Permit;
 use super::carry_out::Shared;
+use super::config::Config;
 use super::core::{DeviceId, Event, KeyId, Need};
 use super::stages::{Finished, HostNeed, Place, Stages, Stop};
+use super::{Engine, Notify};
 use crate::error::{Error, Result, Status, reserve};
 use crate::formats::proof::Proof;
-use crate::gpu::host::{self, Host};
+use crate::gpu::host;
+use crate::gpu::ops::{JobData, QueryScalars, Upload};
 use crate::math::fr::Fr;
 use crate::math::g2::G2;
 use crate::math::ntt::Domain;
@@ -98,6 +102,13 @@ impl Drop for LoadedKey {
 }
 
 impl Engine<Groth16> {
+    /// Starts an engine that proves there. Of each GPU keys and jobs may take what its own limit leaves, whatever `config` says.
+    pub fn on(backend: Backend, config: &Config, notify: Notify) -> Result<Self> {
+        let (gpus, lanes) = backend.split();
+        let config = Config { device_bytes_limit: gpus.job_limit(), ..config.clone() };
+        Self::new(&config, Groth16 { gpus, ..Groth16::default() }, lanes, notify)
+    }
+
     /// Loads a key whose points take `point_bytes`: `read` gives it, on the engine's threads, and, if it can be read again
     /// when it had to leave host memory, how. `NoMemory` where it does not fit beside what is in use.
     pub fn load_key(
@@ -212,6 +223,14 @@ pub struct ProofScalars {
     split: SplitWitness,
     blinding: Blinding,
     self_check: bool,
+    /// Whether the device computes the G2 MSM, too.
+    g2_on_device: bool,
+}
+
+impl ProofScalars {
+    fn queries(&self) -> [&QueryScalars; 3] {
+        [&self.split.l, &self.split.a, &self.split.b]
+    }
 }
 
 /// What rows can be brought to a device from, as often as need be.
@@ -222,9 +241,10 @@ pub enum KeptRows {
     Given(Rows),
 }
 
-/// The stages on the CPU.
+/// The stages of a proof.
 #[derive(Debug, Default)]
 pub struct Groth16 {
+    gpus: Gpus,
     keys: Mutex<BTreeMap<KeyId, Weak<LoadedKey>>>,
     next_key: AtomicU64,
 }
@@ -232,6 +252,19 @@ pub struct Groth16 {
 impl Groth16 {
     fn key(&self, id: KeyId) -> Option<Arc<LoadedKey>> {
         self.keys.lock().get(&id).and_then(Weak::upgrade)
+    }
+
+    fn upload_of<'a>(&self, to: Place, scalars: &'a ProofScalars, rows: &'a Rows) -> Upload<'a> {
+        let key = &scalars.points.key;
+        Upload {
+            key: scalars.loaded.id,
+            shape: backend::shape_of(key),
+            points: backend::points_of(key),
+            data: JobData { a: &rows.a, b: &rows.b, queries: scalars.queries() },
+            streamed: to.streamed,
+            key_with_b2: self.gpus.g2.may_be_device(),
+            with_b2: scalars.g2_on_device,
+        }
     }
 
     fn wanted_key(&self, id: KeyId) -> Result<Arc<LoadedKey>> {
@@ -243,10 +276,12 @@ impl Stages for Groth16 {
     type Input = ProofInput;
     type Scalars = ProofScalars;
     type Rows = KeptRows;
-    type Uploaded = Rows;
-    type Device = Host;
-    type DeviceResult = DevicePoints;
-    type G2Result = G2;
+    type Uploaded = OnDevice;
+    type Device = Lane;
+    /// With the G2 sum where the device computed it.
+    type DeviceResult = (DevicePoints, Option<G2>);
+    /// `None` where the device computes it.
+    type G2Result = Option<G2>;
     type Output = Proof;
 
     fn host_need(&self, input: &ProofInput) -> HostNeed {
@@ -255,9 +290,8 @@ impl Stages for Groth16 {
         HostNeed { job, key: input.key.host_bytes() }
     }
 
-    /// The CPU works in host memory.
     fn need(&self, input: &ProofInput) -> Need {
-        Need { key: input.key.id, ..Need::default() }
+        self.gpus.need(input.key.id, &backend::shape_of(&input.key.shape))
     }
 
     fn key_bytes(&self, id: KeyId) -> Result<u64> {
@@ -287,7 +321,9 @@ impl Stages for Groth16 {
         let points = input.key.with_points()?;
         let split = SplitWitness::new(&points.key, witness.values())?;
         let (loaded, blinding) = (Arc::clone(&input.key), input.blinding.clone());
-        Ok(ProofScalars { loaded, points, witness, split, blinding, self_check: input.self_check })
+        let size = loaded.domain.size();
+        let g2_on_device = self.gpus.g2.on_device(split.b.ones.len(), split.b.picks.len(), size);
+        Ok(ProofScalars { loaded, points, witness, split, blinding, self_check: input.self_check, g2_on_device })
     }
 
     fn evaluate(&self, input: ProofInput, scalars: &ProofScalars, stop: &Stop) -> Result<KeptRows> {
@@ -301,35 +337,93 @@ impl Stages for Groth16 {
         }
     }
 
-    fn upload(&self, _: Place, scalars: &ProofScalars, rows: &KeptRows, stop: &Stop) -> Result<Rows> {
+    fn upload(&self, to: Place, scalars: &ProofScalars, rows: &KeptRows, stop: &Stop) -> Result<OnDevice> {
         go_on(stop)?;
-        match rows {
+        let fresh;
+        let given = match rows {
             KeptRows::Circuit(circuit, kept) => {
                 let first = kept.lock().take();
-                first.map_or_else(|| evaluate_circuit(circuit, scalars), Ok)
+                fresh = first.map_or_else(|| evaluate_circuit(circuit, scalars), Ok)?;
+                None
             }
-            KeptRows::Given(rows) => Ok(Rows { a: copy(&rows.a)?, b: copy(&rows.b)? }),
+            KeptRows::Given(rows) => {
+                fresh = Rows::default();
+                Some(rows)
+            }
+        };
+        match (self.gpus.gpus.get(to.device), given) {
+            (Some(gpu), _) => {
+                let rows = given.unwrap_or(&fresh);
+                let uploaded = gpu.upload(&self.upload_of(to, scalars, rows))?;
+                Ok(OnDevice::Gpu(Box::new(uploaded)))
+            }
+            (None, Some(rows)) => Ok(OnDevice::Rows(Rows { a: copy(&rows.a)?, b: copy(&rows.b)? })),
+            (None, None) => Ok(OnDevice::Rows(fresh)),
         }
     }
 
-    fn evict(&self, _: DeviceId, _: KeyId) {}
+    fn evict(&self, device: DeviceId, key: KeyId) {
+        if let Some(gpu) = self.gpus.gpus.get(device) {
+            gpu.evict(key);
+        }
+    }
 
-    fn g2(&self, scalars: &ProofScalars, stop: &Stop) -> Result<G2> {
+    fn g2(&self, scalars: &ProofScalars, stop: &Stop) -> Result<Option<G2>> {
         go_on(stop)?;
-        host::msm_query(&scalars.points.key.b2.points, &scalars.split.b)
+        if scalars.g2_on_device {
+            return Ok(None);
+        }
+        let (start, query) = (Instant::now(), &scalars.split.b);
+        let sum = host::msm_query(&scalars.points.key.b2.points, query)?;
+        self.gpus.g2.measured_cpu(start.elapsed(), query.ones.len(), query.picks.len());
+        Ok(Some(sum))
     }
 
-    fn run_device(&self, device: &mut Host, scalars: &ProofScalars, rows: Rows, stop: &Stop) -> Result<DevicePoints> {
+    fn run_device(
+        &self,
+        device: &mut Lane,
+        scalars: &ProofScalars,
+        uploaded: OnDevice,
+        stop: &Stop,
+    ) -> Result<(DevicePoints, Option<G2>)> {
         let (key, domain) = (&scalars.points.key, &scalars.loaded.domain);
-        device_stage::run(device, key, domain, &scalars.split, rows, || stop.is_asked())
+        let stopped = || stop.is_asked();
+        match (device, uploaded) {
+            (Lane::Host(host), OnDevice::Rows(rows)) => {
+                device_stage::run(host, key, domain, &scalars.split, rows, stopped).map(|points| (points, None))
+            }
+            (Lane::Gpu(worker), OnDevice::Gpu(job)) => {
+                let start = Instant::now();
+                let sums = worker.run(*job, &backend::points_of(key), scalars.queries(), stopped)?;
+                if !scalars.g2_on_device {
+                    self.gpus.g2.measured_device(start.elapsed(), domain.size());
+                }
+                let [l, a, b1] = sums.queries;
+                Ok((DevicePoints { h: sums.h, l, a, b1 }, sums.b2))
+            }
+            _ => Err(Error::internal("a job was uploaded to another kind of device")),
+        }
     }
 
-    fn reset(&self, _: &mut Host) -> Result<()> {
-        Ok(())
+    fn needs_pool(&self, device: &Lane) -> bool {
+        matches!(device, Lane::Host(_))
     }
 
-    fn finish(&self, scalars: &ProofScalars, device: DevicePoints, g2: G2) -> Result<Finished<Proof>> {
+    fn reset(&self, device: &mut Lane) -> Result<()> {
+        match device {
+            Lane::Host(_) => Ok(()),
+            Lane::Gpu(worker) => worker.reset(),
+        }
+    }
+
+    fn finish(
+        &self,
+        scalars: &ProofScalars,
+        (device, on_device): (DevicePoints, Option<G2>),
+        g2: Option<G2>,
+    ) -> Result<Finished<Proof>> {
         let key = &scalars.points.key;
+        let g2 = g2.or(on_device).ok_or_else(|| Error::internal("nobody computed the G2 MSM"))?;
         let proof = epilogue::join(&key.base, &scalars.blinding, &device, &g2);
         let inputs = &scalars.witness.values()[..key.num_inputs];
         if scalars.self_check && !verify::verify(key.verifying_key()?, inputs, &proof)? {

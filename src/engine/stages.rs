@@ -64,6 +64,8 @@ pub trait Stages: Send + Sync + 'static {
         uploaded: Self::Uploaded,
         stop: &Stop,
     ) -> Result<Self::DeviceResult>;
+    /// Whether `run_device` computes on the CPU, and so belongs on the threads of a pool.
+    fn needs_pool(&self, device: &Self::Device) -> bool;
     /// Gives a device that failed a new context; what lay in its memory is lost.
     fn reset(&self, device: &mut Self::Device) -> Result<()>;
     /// Joins both into a proof and checks it.

@@ -7,26 +7,27 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::backend::{self, Chosen};
 use super::buffer::Buffers;
 use super::callback::{Logger, groth16_log_fn};
 use super::guard;
 use super::handle::{self, Handle, Tag};
 use super::library::groth16_status;
 use super::memory;
-use super::options::{choose, groth16_backend, groth16_g2_placement, groth16_log_level};
+use super::options::{groth16_backend, groth16_log_level};
 use super::sized::{self, SizedStruct};
 use crate::engine::config::Config;
 use crate::engine::proof::Groth16;
 use crate::engine::{DeviceNotice, Engine};
 use crate::error::{Error, Result, Status};
-use crate::gpu;
-use crate::gpu::host::Host;
 
 /// Devices, worker threads, queue.
 pub struct groth16_engine {
     pub(super) engine: Engine<Groth16>,
     pub(super) logger: Logger,
     pub(super) buffers: Arc<Buffers>,
+    backend: groth16_backend,
+    num_devices: u32,
     jobs_per_device: usize,
     device_bytes_limit: u64,
     tag: Arc<Tag>,
@@ -43,7 +44,7 @@ impl Handle for groth16_engine {
 #[derive(Clone, Copy)]
 pub struct groth16_engine_options {
     pub struct_size: usize,
-    /// default: all devices; with none, the CPU
+    /// default: all devices; with none, the CPU. C strings as nvidia-smi writes them, each once
     pub device_uuids: *const *const c_char,
     pub num_device_uuids: usize,
     /// GROTH16_BACKEND_...
@@ -62,7 +63,7 @@ pub struct groth16_engine_options {
     pub host_bytes_limit: u64,
     /// memory that buffers may take, besides what host_bytes_limit leaves them; 0: no limit of their own
     pub pinned_bytes_limit: u64,
-    /// of each GPU; 0: no limit
+    /// of each GPU, for keys, jobs and working memory; default: nine tenths of what is free at creation
     pub device_bytes_limit: u64,
     pub log: groth16_log_fn,
     pub log_user: *mut c_void,
@@ -158,8 +159,8 @@ pub unsafe extern "C" fn groth16_engine_get_info(
         let small = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
         let filled = groth16_engine_info {
             struct_size: size_of::<groth16_engine_info>(),
-            backend: groth16_backend::GROTH16_BACKEND_CPU as u32,
-            num_devices: 0,
+            backend: engine.backend as u32,
+            num_devices: engine.num_devices,
             jobs_per_device: small(engine.jobs_per_device),
             cpu_threads: small(engine.engine.cpu_threads()),
             host_bytes_limit: usage.host_bytes.1,
@@ -252,21 +253,33 @@ fn create(options: Option<&groth16_engine_options>) -> Result<groth16_engine> {
         logger = Logger::new(options.log, options.log_user, level);
     }
     let buffers = Buffers::new(options.map_or(0, |options| options.pinned_bytes_limit));
+    let chosen = backend::chosen(options)?;
+    let Chosen { backend, kind, num_devices, device_bytes_limit, text, warning } = chosen;
+    if let Some(warning) = warning {
+        logger.log(groth16_log_level::GROTH16_LOG_WARN, &warning);
+    }
     // The threads inherit the mask: the host's signals are the host's threads' business.
     let engine = {
         let _blocked = BlockedSignals::new();
-        Engine::new(&config, Groth16::default(), vec![Host], Box::new(move |notice| tell(&logger, notice)))?
+        Engine::on(backend, &config, Box::new(move |notice| tell(&logger, notice)))?
     };
     let jobs_per_device = config.jobs_per_device;
-    let device_bytes_limit = options.map_or(0, |options| options.device_bytes_limit);
     let text = format!(
-        "libgroth16 {} on the CPU: {} threads, {} jobs at a time",
+        "libgroth16 {} on {text}: {} CPU threads, {jobs_per_device} jobs at a time on a device",
         env!("CARGO_PKG_VERSION"),
         config.cpu_threads,
-        config.jobs_per_device
     );
     logger.log(groth16_log_level::GROTH16_LOG_INFO, &text);
-    Ok(groth16_engine { engine, logger, buffers, jobs_per_device, device_bytes_limit, tag: Tag::new() })
+    Ok(groth16_engine {
+        engine,
+        logger,
+        buffers,
+        backend: kind,
+        num_devices,
+        jobs_per_device,
+        device_bytes_limit,
+        tag: Tag::new(),
+    })
 }
 
 /// Logs that a device failed.
@@ -309,18 +322,6 @@ impl Drop for BlockedSignals {
 
 /// Puts the caller's choices over the defaults.
 fn configure(config: &mut Config, options: &groth16_engine_options) -> Result<()> {
-    use groth16_backend::{GROTH16_BACKEND_AUTO, GROTH16_BACKEND_CPU, GROTH16_BACKEND_GPU};
-    use groth16_g2_placement::{GROTH16_G2_AUTO, GROTH16_G2_CPU, GROTH16_G2_DEVICE};
-
-    let backends = [GROTH16_BACKEND_AUTO, GROTH16_BACKEND_GPU, GROTH16_BACKEND_CPU];
-    let backend = choose(options.backend, &backends, "backend")?;
-    if backend == GROTH16_BACKEND_GPU || options.num_device_uuids > 0 {
-        return Err(no_gpu_backend());
-    }
-    let placements = [GROTH16_G2_AUTO, GROTH16_G2_CPU, GROTH16_G2_DEVICE];
-    if choose(options.g2_placement, &placements, "g2_placement")? == GROTH16_G2_DEVICE {
-        return Err(Error::new(Status::Unsupported, "g2_placement: there is no device for the G2 MSM"));
-    }
     if !(0..=groth16_log_level::GROTH16_LOG_TRACE as i32).contains(&options.log_level) {
         return Err(Error::invalid(format!("log_level is {}, not 0 to 5", options.log_level)));
     }
@@ -330,29 +331,11 @@ fn configure(config: &mut Config, options: &groth16_engine_options) -> Result<()
     if options.host_bytes_limit > 0 {
         config.host_bytes_limit = options.host_bytes_limit;
     }
-    config.device_bytes_limit = options.device_bytes_limit;
     config.cpu_threads = pick(options.cpu_threads, config.cpu_threads, Config::MAX_CPU_THREADS, "cpu_threads")?;
     config.jobs_per_device =
         pick(options.jobs_per_device, config.jobs_per_device, Config::MAX_JOBS_PER_DEVICE, "jobs_per_device")?;
     config.max_queued_jobs = pick(options.max_queued_jobs, config.max_queued_jobs, usize::MAX, "max_queued_jobs")?;
     Ok(())
-}
-
-/// What stands against a GPU engine: no GPU, one that its driver or this build does not serve, or that this version's
-/// kernels make no whole proof yet.
-fn no_gpu_backend() -> Error {
-    if !cfg!(feature = "cuda") {
-        return Error::new(Status::NoDevice, "backend GPU: this library was built without CUDA");
-    }
-    let found = gpu::gpus().and_then(|gpus| {
-        gpus.iter().try_for_each(|gpu| gpu::probe(&gpu.uuid))?;
-        Ok(gpus.len())
-    });
-    match found {
-        Err(error) => error.at("backend GPU"),
-        Ok(0) => Error::new(Status::NoDevice, "backend GPU: there is none that this process is shown"),
-        Ok(_) => Error::new(Status::Unsupported, "backend GPU: this version has no MSM kernels yet"),
-    }
 }
 
 /// The caller's number, or the default for zero.

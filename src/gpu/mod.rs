@@ -1,9 +1,16 @@
 //! Devices that run the kernels of a proof.
 
+#[cfg(not(feature = "cuda"))]
+mod absent;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod host;
 pub mod ops;
+
+#[cfg(not(feature = "cuda"))]
+pub use self::absent::{Gpu, Uploaded, Worker};
+#[cfg(feature = "cuda")]
+pub use self::cuda::{gpu::Gpu, gpu::Uploaded, worker::Worker};
 
 use crate::error::Result;
 

@@ -72,6 +72,28 @@ pub struct JobData<'a> {
     pub queries: [&'a QueryScalars; 3],
 }
 
+/// Names a key; whoever loads keys gives the numbers.
+pub type KeyId = u64;
+
+/// How a job is to be brought to a GPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Upload<'a> {
+    /// The key's name.
+    pub key: KeyId,
+    /// Its sections' lengths.
+    pub shape: KeyShape,
+    /// Its points.
+    pub points: KeyPoints<'a>,
+    /// The job's rows and scalars.
+    pub data: JobData<'a>,
+    /// Whether the key is not to stay there.
+    pub streamed: bool,
+    /// Whether a key that stays is there with its points in the second group.
+    pub key_with_b2: bool,
+    /// Whether this job's sum in the second group is computed there, too.
+    pub with_b2: bool,
+}
+
 /// The sums that a proof's device phase gives.
 #[derive(Clone, Copy, Debug)]
 pub struct Sums {

@@ -24,7 +24,7 @@ pub struct DevicePoints {
 }
 
 /// The rows' evaluations A w and B w in row order, the key's input rows included; wiped when dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Rows {
     /// A w.
     pub a: Zeroizing<Vec<Fr>>,

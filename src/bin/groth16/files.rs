@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groth16::engine::Engine;
+use groth16::engine::backend::Backend;
 use groth16::engine::config::Config;
 use groth16::engine::proof::{Groth16, LoadedKey};
 use groth16::error::{Error, Result, Status};
@@ -14,7 +15,6 @@ use groth16::formats::proof::{COMPRESSED_BYTES, Proof, UNCOMPRESSED_BYTES};
 use groth16::formats::source::Source;
 use groth16::formats::vk::{FIXED_BYTES, VerifyingKey};
 use groth16::formats::{bellman_params, gnark, r1cs, wtns};
-use groth16::gpu::host::Host;
 use groth16::math::field::Field;
 use groth16::math::fr::Fr;
 use groth16::math::g1::G1Affine;
@@ -39,7 +39,7 @@ pub fn at<T>(path: &Path, result: Result<T>) -> Result<T> {
 pub fn engine(threads: Threads, slots: usize, jobs: usize) -> Result<Engine<Groth16>> {
     let mut config = Config { jobs_per_device: slots, max_queued_jobs: jobs, ..Config::default() };
     config.cpu_threads = threads.threads.map_or(config.cpu_threads, usize::from);
-    Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ()))
+    Engine::on(Backend::Cpu(1), &config, Box::new(|_| ()))
 }
 
 /// The circuit in an opened file.

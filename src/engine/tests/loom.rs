@@ -56,6 +56,9 @@ impl Stages for Nothing {
     fn run_device(&self, (): &mut (), (): &(), (): (), _: &Stop) -> Result<()> {
         Ok(())
     }
+    fn needs_pool(&self, _: &()) -> bool {
+        true
+    }
     fn reset(&self, (): &mut ()) -> Result<()> {
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
+use crate::engine::backend::Backend;
 use crate::engine::budget::Budget;
 use crate::engine::config::Config;
 use crate::engine::proof::{Groth16, LoadedKey, ProofInput, Reload, RowSource};
@@ -11,7 +12,6 @@ use crate::engine::stages::Stop;
 use crate::engine::timeline::Stage;
 use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
-use crate::gpu::host::Host;
 use crate::math::curve::Affine;
 use crate::math::fr::Fr;
 use crate::prover::circuit::Circuit;
@@ -68,8 +68,7 @@ fn input(case: &Case, key: &Arc<LoadedKey>, self_check: bool) -> Result<ProofInp
 }
 
 fn engine() -> Engine<Groth16> {
-    Engine::new(&Config { cpu_threads: 2, ..Config::default() }, Groth16::default(), vec![Host], Box::new(|_| ()))
-        .unwrap()
+    Engine::on(Backend::Cpu(1), &Config { cpu_threads: 2, ..Config::default() }, Box::new(|_| ())).unwrap()
 }
 
 /// Replaces points at the given places by infinity.
@@ -176,7 +175,7 @@ fn proofs_of_gnark_keys_are_those_that_the_trapdoor_gives() {
 fn memory_is_a_budget() {
     let case = case(30, 2);
     let config = Config { cpu_threads: 1, host_bytes_limit: 1000, ..Config::default() };
-    let small = Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ())).unwrap();
+    let small = Engine::on(Backend::Cpu(1), &config, Box::new(|_| ())).unwrap();
     let error = prove(&small, &case, case.key.clone(), true).unwrap_err();
     assert_eq!(error.status(), Status::NoMemory);
     assert!(error.message().contains("the limit is 1000"), "{error}");
@@ -224,7 +223,7 @@ fn keys_that_do_not_fit_together_leave_memory_and_are_read_again() {
     let case = case(30, 2);
     // Room for one key of 8 MiB with its jobs, not for two.
     let config = Config { cpu_threads: 2, host_bytes_limit: 14 << 20, ..Config::default() };
-    let engine = Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ())).unwrap();
+    let engine = Engine::on(Backend::Cpu(1), &config, Box::new(|_| ())).unwrap();
     let (reads, broken) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
     let keys = [0, 1, 2].map(|_| from_file(&engine, &case.key, &reads, &broken));
     assert_eq!(keys.each_ref().map(|key| key.is_in_memory()), [false, false, true]);
@@ -265,7 +264,7 @@ fn keys_that_do_not_fit_together_leave_memory_and_are_read_again() {
 fn a_key_that_is_being_read_refuses_no_job() {
     let case = case(30, 2);
     let config = Config { cpu_threads: 2, host_bytes_limit: 14 << 20, ..Config::default() };
-    let engine = Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ())).unwrap();
+    let engine = Engine::on(Backend::Cpu(1), &config, Box::new(|_| ())).unwrap();
     // The first key is read until the test lets it end, with its memory taken.
     let (begun, begins) = std::sync::mpsc::channel();
     let (go, gate) = std::sync::mpsc::channel();
@@ -296,7 +295,7 @@ fn a_key_that_is_being_read_refuses_no_job() {
 fn g2_of_one_job_runs_beside_the_kernels_of_another() {
     let case = case(1500, 3);
     let config = Config { cpu_threads: 1, device_threads: 1, ..Config::default() };
-    let engine = Engine::new(&config, Groth16::default(), vec![Host], Box::new(|_| ())).unwrap();
+    let engine = Engine::on(Backend::Cpu(1), &config, Box::new(|_| ())).unwrap();
     let key = engine.load_key(1, || Ok((case.key.clone(), None))).unwrap();
     let jobs: Vec<_> = (0..8)
         .map(|_| {

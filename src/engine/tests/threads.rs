@@ -98,6 +98,9 @@ impl Stages for Scripted {
         }
         script.stage("device").map(|()| script.number)
     }
+    fn needs_pool(&self, _: &()) -> bool {
+        true
+    }
     fn reset(&self, (): &mut ()) -> Result<()> {
         self.resets.fetch_add(1, Ordering::SeqCst);
         Ok(())

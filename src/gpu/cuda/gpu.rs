@@ -7,17 +7,14 @@ use super::context::{Context, Stream};
 use super::device::{DeviceInfo, devices};
 use super::job::{self, JobVectors};
 use super::key::DeviceKey;
-use super::memory::{Arena, PinnedMemory};
+use super::memory::Arena;
 use super::module::{Kernel, Module};
 use super::msm::MsmKernels;
 use super::staging::Staging;
 use super::transforms::DeviceDomain;
 use crate::error::{Error, Result, Status};
-use crate::gpu::ops::{JobData, KeyPoints, KeyShape};
+use crate::gpu::ops::{KeyId, KeyShape, Upload};
 use crate::sync::Mutex;
-
-/// Names a key; whoever loads keys gives the numbers.
-pub type KeyId = u64;
 
 /// A GPU. What is in its memory is lost with a `reset`.
 pub struct Gpu {
@@ -55,23 +52,6 @@ pub struct Uploaded {
     arena: Option<Arena>,
 }
 
-/// How a job is to be brought to a GPU.
-#[derive(Clone, Copy, Debug)]
-pub struct Upload<'a> {
-    /// The key's name.
-    pub key: KeyId,
-    /// Its sections' lengths.
-    pub shape: KeyShape,
-    /// Its points.
-    pub points: KeyPoints<'a>,
-    /// The job's rows and scalars.
-    pub data: JobData<'a>,
-    /// Whether the key is not to stay there.
-    pub streamed: bool,
-    /// Whether the sum in the second group is computed there, too.
-    pub with_b2: bool,
-}
-
 /// Arenas that are kept beside those in use.
 const KEPT_ARENAS: usize = 4;
 
@@ -89,6 +69,11 @@ impl Gpu {
     /// Such as "NVIDIA H200".
     pub fn name(&self) -> &str {
         &self.info.name
+    }
+
+    /// Memory that everything may take, in bytes.
+    pub fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// Memory that keys and jobs may take, in bytes: the rest of the limit is for the workspace.
@@ -139,11 +124,6 @@ impl Gpu {
         drop(old);
         Ok(())
     }
-
-    /// Pinned memory for a host's buffer.
-    pub fn pinned(&self, bytes: usize) -> Result<PinnedMemory> {
-        PinnedMemory::new(&self.loaded().context, bytes)
-    }
 }
 
 impl Loaded {
@@ -185,11 +165,11 @@ impl Loaded {
     /// The resident key; `None` where there is no room for it.
     fn key(&self, upload: &Upload<'_>, staging: &mut Staging) -> Result<Option<Arc<DeviceKey>>> {
         let there = self.keys.lock().get(&upload.key).cloned();
-        if let Some(key) = there.filter(|key| key.has_b2() || !upload.with_b2) {
+        if let Some(key) = there.filter(|key| key.has_b2() || !upload.key_with_b2) {
             return Ok(Some(key));
         }
         let load = |staging: &mut Staging| {
-            DeviceKey::load(&self.context, &upload.shape, &upload.points, upload.with_b2, staging, &self.copy)
+            DeviceKey::load(&self.context, &upload.shape, &upload.points, upload.key_with_b2, staging, &self.copy)
         };
         match load(staging) {
             Ok(key) => {

@@ -36,13 +36,7 @@ impl Staging {
 
     /// Copies `values` to the vector from element `start` on, in the stream's order. Returns when `values` was read, which may
     /// be before the device has them.
-    pub fn upload<T: Plain>(
-        &mut self,
-        to: &DeviceVec<T>,
-        start: usize,
-        values: &[T],
-        stream: &Stream,
-    ) -> Result<()> {
+    pub fn upload<T: Plain>(&mut self, to: &DeviceVec<T>, start: usize, values: &[T], stream: &Stream) -> Result<()> {
         let each = PIECE_BYTES / size_of::<T>();
         for (index, piece) in values.chunks(each).enumerate() {
             let turn = self.next;

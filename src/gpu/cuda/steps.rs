@@ -163,8 +163,12 @@ mod tests {
                     assert!(scalars.count() > 0 && scalars.count() <= most);
                     let indices = |range: &Range<usize>| match &scalars {
                         Scalars::Quotient(_) => range.clone().collect::<Vec<_>>(),
-                        Scalars::Rest(_) => range.clone().map(|i| query_of(section, queries).picks[i] as usize).collect(),
-                        Scalars::Ones(_) => range.clone().map(|i| query_of(section, queries).ones[i] as usize).collect(),
+                        Scalars::Rest(_) => {
+                            range.clone().map(|i| query_of(section, queries).picks[i] as usize).collect()
+                        }
+                        Scalars::Ones(_) => {
+                            range.clone().map(|i| query_of(section, queries).ones[i] as usize).collect()
+                        }
                     };
                     let (Scalars::Quotient(range) | Scalars::Rest(range) | Scalars::Ones(range)) = &scalars;
                     let points = indices(range);

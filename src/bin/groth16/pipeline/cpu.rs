@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use groth16::engine::Engine;
+use groth16::engine::backend::Backend;
 use groth16::engine::config::Config;
 use groth16::engine::core::Mode;
 use groth16::engine::job::Job;
 use groth16::engine::proof::Groth16;
 use groth16::engine::report::Peaks;
 use groth16::error::{Error, Result};
-use groth16::gpu::host::Host;
 
 use super::Measured;
 use super::load::{Arrivals, Load, name};
@@ -59,8 +59,7 @@ impl Cpu {
             record_entries: usize::MAX,
             ..self.config.clone()
         };
-        let devices = (0..load.devices).map(|_| Host).collect();
-        let engine = Engine::new(&config, Groth16::default(), devices, Box::new(|_| ()))?;
+        let engine = Engine::on(Backend::Cpu(load.devices), &config, Box::new(|_| ()))?;
         let bar = console.jobs(name(mode), load.jobs as u64);
         let begin = Instant::now();
         let is_due = |index: usize| match &starts {

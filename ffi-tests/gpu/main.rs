@@ -7,6 +7,8 @@
 // A program may print.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod proofs;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -46,6 +48,14 @@ fn main() {
             }
             let name = format!("quotient, d = 2^{log_size}, generator {generator}");
             counts.check(&name, quotients(device, log_size, generator));
+        }
+    }
+    // Rows are those of the circuit; one per input comes to them.
+    for (rows, inputs) in
+        [(1, 1), (2, 2), (6, 2), (7, 3), (30, 1), (61, 3), (250, 2), (1000, 3), (5000, 2), (1 << 17, 5)]
+    {
+        if rows < 1 << largest {
+            counts.check(&format!("proofs of {rows} rows"), proofs::same_under_every_plan(rows, inputs));
         }
     }
     if with_fault {

@@ -1,0 +1,112 @@
+//! Whole proofs on a GPU against those of the CPU, byte for byte.
+
+use std::sync::Arc;
+
+use groth16::engine::Engine;
+use groth16::engine::backend::{Backend, G2Placement};
+use groth16::engine::config::Config;
+use groth16::engine::proof::{Groth16, LoadedKey, ProofInput, RowSource};
+use groth16::error::{Error, Result};
+use groth16::formats::proof::Proof;
+use groth16::gpu::{self, Gpu};
+use groth16::math::fr::Fr;
+use groth16::prover::circuit::Circuit;
+use groth16::prover::epilogue::Blinding;
+use groth16::prover::key::ProvingKey;
+use groth16::prover::setup::{Trapdoor, setup};
+use groth16::prover::synthetic::{self, Shape};
+use groth16::prover::witness::Scalars;
+
+/// A circuit with its key and a witness.
+pub struct Case {
+    circuit: Arc<Circuit>,
+    witness: Vec<Fr>,
+    key: ProvingKey,
+}
+
+impl Case {
+    /// One of so many rows, those for the inputs not counted.
+    pub fn new(rows: usize, inputs: usize) -> Result<Self> {
+        let (circuit, witness) = synthetic::circuit(&Shape::new(rows, inputs, 11))?;
+        let pool = rayon::ThreadPoolBuilder::new().build().map_err(|error| Error::internal(error.to_string()))?;
+        let params = pool.install(|| setup(&circuit, &Trapdoor::from_seed(5)))?;
+        let key = ProvingKey::from_bellman_with_circuit(params, &circuit)?;
+        Ok(Self { circuit: Arc::new(circuit), witness, key })
+    }
+
+    pub fn load(&self, engine: &Engine<Groth16>) -> Result<Arc<LoadedKey>> {
+        let key = self.key.clone();
+        engine.load_key(key.host_bytes() as u64, || Ok((key, None)))
+    }
+
+    /// A proof with fixed blinding. `given`: the rows come from the caller, not from the circuit.
+    pub fn prove(&self, engine: &Engine<Groth16>, key: &Arc<LoadedKey>, given: bool) -> Result<Proof> {
+        let job = engine.create(self.input(key, given)?, None);
+        engine.submit(&job, 0)?;
+        job.wait(None);
+        job.result().unwrap_or_else(|| Err(Error::internal("a job that ended has no result")))
+    }
+
+    pub fn input(&self, key: &Arc<LoadedKey>, given: bool) -> Result<ProofInput> {
+        let (inputs, aux) = self.witness.split_at(self.circuit.num_inputs());
+        let rows = if given {
+            let all = self.circuit.evaluate_with_inputs(&self.witness, self.key.num_rows_added())?;
+            let scalars = |name, values: &[Fr]| Scalars::from_values(name, values);
+            RowSource::Given { a: scalars("a", &all.a)?, b: scalars("b", &all.b)?, c: scalars("c", &all.c)? }
+        } else {
+            RowSource::Circuit(Arc::clone(&self.circuit))
+        };
+        Ok(ProofInput {
+            key: Arc::clone(key),
+            rows,
+            inputs: Scalars::from_values("inputs", inputs)?,
+            aux: Scalars::from_values("aux", aux)?,
+            blinding: Blinding::new(&Fr::from(7), &Fr::from(9))?,
+            self_check: true,
+        })
+    }
+
+    /// What the CPU makes of it.
+    pub fn expected(&self) -> Result<Proof> {
+        let engine = Engine::on(Backend::Cpu(1), &Config::default(), Box::new(|_| ()))?;
+        self.prove(&engine, &self.load(&engine)?, false)
+    }
+}
+
+/// An engine on GPUs, with so much memory of each (0: most of it).
+pub fn engine(uuids: &[String], bytes: u64, placement: G2Placement) -> Result<Engine<Groth16>> {
+    let gpus = uuids.iter().map(|uuid| Gpu::new(uuid, bytes)).collect::<Result<Vec<_>>>()?;
+    Engine::on(Backend::Gpus(gpus, placement), &Config::default(), Box::new(|_| ()))
+}
+
+/// The first GPU of this machine.
+pub fn first() -> Result<Vec<String>> {
+    Ok(gpu::gpus()?.into_iter().take(1).map(|gpu| gpu.uuid).collect())
+}
+
+/// Every plan for one size: resident and streamed keys, large and small runs, G2 here and there.
+pub fn same_under_every_plan(rows: usize, inputs: usize) -> Result<Option<String>> {
+    let case = Case::new(rows, inputs)?;
+    let expected = case.expected()?;
+    let shape_bytes = case.key.host_bytes() as u64;
+    let mut tried = 0;
+    // From room for all to room for little; what does not fit at all is refused with numbers.
+    for bytes in [0, 16 * shape_bytes + (8 << 20), 4 * shape_bytes + (4 << 20), 2 * shape_bytes + (2 << 20), 1 << 20] {
+        for placement in [G2Placement::Cpu, G2Placement::Device, G2Placement::Auto] {
+            let engine = engine(&first()?, bytes, placement)?;
+            let key = case.load(&engine)?;
+            for given in [false, true] {
+                match case.prove(&engine, &key, given) {
+                    Ok(proof) => {
+                        super::ensure(proof == expected, format!("{bytes} bytes, {placement:?}: another proof"))?;
+                        tried += 1;
+                    }
+                    Err(error) if error.status() == groth16::error::Status::DeviceMemory && bytes > 0 => {}
+                    Err(error) => return Err(error.at(format!("{bytes} bytes, {placement:?}, given {given}"))),
+                }
+            }
+        }
+    }
+    super::ensure(tried >= 6, format!("only {tried} proofs were made"))?;
+    Ok(Some(format!("({tried} proofs)")))
+}

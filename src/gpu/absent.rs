@@ -1,0 +1,75 @@
+//! What stands for GPUs in a build without CUDA: there are none, so nothing here can be called.
+
+use std::sync::Arc;
+
+use super::no_such_gpu;
+use super::ops::{KeyPoints, KeyShape, QueryScalars, Sums, Upload};
+use crate::error::Result;
+
+/// A GPU.
+#[derive(Debug)]
+pub enum Gpu {}
+
+/// A job in the memory of a GPU.
+#[derive(Debug)]
+pub enum Uploaded {}
+
+/// The compute lane of a GPU.
+#[derive(Debug)]
+pub enum Worker {}
+
+#[allow(missing_docs)]
+impl Gpu {
+    pub fn new(uuid: &str, _limit: u64) -> Result<Arc<Self>> {
+        Err(no_such_gpu(uuid))
+    }
+
+    pub fn name(&self) -> &str {
+        match *self {}
+    }
+
+    pub fn limit(&self) -> u64 {
+        match *self {}
+    }
+
+    pub fn job_limit(&self) -> u64 {
+        match *self {}
+    }
+
+    pub fn key_bytes(_shape: &KeyShape, _with_b2: bool) -> u64 {
+        0
+    }
+
+    pub fn job_bytes(_shape: &KeyShape) -> u64 {
+        0
+    }
+
+    pub fn upload(&self, _upload: &Upload<'_>) -> Result<Uploaded> {
+        match *self {}
+    }
+
+    pub fn evict(&self, _key: u64) {
+        match *self {}
+    }
+}
+
+#[allow(missing_docs)]
+impl Worker {
+    pub fn new(gpu: Arc<Gpu>) -> Self {
+        match *gpu {}
+    }
+
+    pub fn reset(&mut self) -> Result<()> {
+        match *self {}
+    }
+
+    pub fn run(
+        &mut self,
+        _job: Uploaded,
+        _points: &KeyPoints<'_>,
+        _queries: [&QueryScalars; 3],
+        _stopped: impl Fn() -> bool,
+    ) -> Result<Sums> {
+        match *self {}
+    }
+}
