@@ -61,8 +61,13 @@ mod cuda {
         let sources = files("cuda/kernel", "cu");
         let headers = ["field", "curve", "kernel", "tuning"].map(|name| files(&format!("cuda/{name}"), "h")).concat();
         let newest = headers.iter().filter_map(|path| modified(path)).max();
-        let list: String =
-            sources.iter().map(|source| format!("    include_bytes!({:?}),\n", fatbin(folder, source))).collect();
+        let list: String = sources
+            .iter()
+            .map(|source| {
+                let name = source.file_stem().unwrap_or_default();
+                format!("    ({name:?}, include_bytes!({:?})),\n", fatbin(folder, source))
+            })
+            .collect();
         write(&folder.join("kernels.rs"), &format!("&[\n{list}]\n"));
         let jobs = env::var("NUM_JOBS").ok().and_then(|text| text.parse().ok()).unwrap_or(1usize);
         let next = AtomicUsize::new(0);

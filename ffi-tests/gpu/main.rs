@@ -17,6 +17,7 @@ use groth16::gpu::cuda::context::{Context, Stream};
 use groth16::gpu::cuda::device::{DeviceInfo, devices};
 use groth16::gpu::cuda::memory::{Arena, DeviceVec};
 use groth16::gpu::cuda::module::{Argument, Module, Shape};
+use groth16::gpu::cuda::plan::KernelName;
 use groth16::gpu::cuda::transforms::{DeviceDomain, QuotientVectors};
 use groth16::math::field::Field;
 use groth16::math::fr::Fr;
@@ -205,7 +206,7 @@ fn quotients(device: &DeviceInfo, log_size: u32, generator: u64) -> Result<Optio
 /// it depends on the driver.
 fn lost(device: &DeviceInfo) -> Result<Option<String>> {
     let (bad, other) = (Gpu::new(device)?, Gpu::new(device)?);
-    let kernel = bad.module.kernel("g16_product")?;
+    let kernel = bad.module.kernel(KernelName::Product.symbol())?;
     let nowhere = [Argument::Address(0x10); 4];
     let arguments = [&nowhere[..], &[Argument::Number(1), Argument::Address(0)]].concat();
     // SAFETY: none: the kernel's addresses are wrong, which is what this is about; the device refuses them.

@@ -223,6 +223,31 @@ impl Record {
         keep(&mut self.jobs, ended, self.most);
     }
 
+    /// What began after all that `before` tells of had ended; times count from then.
+    pub fn since(&self, before: &Self) -> Self {
+        let ends = before.spans.iter().map(|span| span.end).chain(before.gaps.iter().map(|gap| gap.end));
+        let origin = ends.max().unwrap_or(0);
+        let mut out = Self::bounded(self.devices(), self.most);
+        let later = |start: Nanos| start.checked_sub(origin);
+        for span in &self.spans {
+            if let Some(start) = later(span.start) {
+                out.span(Span { start, end: span.end - origin, ..*span });
+            }
+        }
+        for gap in &self.gaps {
+            if let Some(start) = later(gap.start) {
+                out.gap(Gap { start, end: gap.end - origin, ..*gap });
+            }
+        }
+        for job in &self.jobs {
+            if let Some(start) = later(job.start) {
+                out.submitted(true);
+                out.ended(Ended { start, end: job.end - origin, ..*job });
+            }
+        }
+        out
+    }
+
     /// The record in the Chrome trace format (JSON object form), which Perfetto opens: a row per lane, times in
     /// microseconds since the engine's creation. Serial lanes (copy, kernels, each G2 lane) and the gaps of a device
     /// hold complete events; stages that overlap each other (queued, prepare, finish) are asynchronous ones, which

@@ -6,6 +6,7 @@ pub mod device_stage;
 pub mod epilogue;
 pub mod key;
 pub mod key_file;
+pub mod partition;
 pub mod reference;
 pub mod setup;
 pub mod split;

@@ -5,6 +5,7 @@ mod pipeline;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use groth16::engine::backend::G2Placement;
 use groth16::engine::config::Config;
 use groth16::formats::bellman_params::PointChecks;
 use zeroize::Zeroizing;
@@ -84,6 +85,8 @@ pub struct Prove {
     pub format: Option<ProofFormat>,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub place: Place,
     /// Blinding scalar r, for tests only: a hexadecimal number, highest digit first
     #[arg(long, value_name = "HEX", hide = true, requires = "s", value_parser = hex_scalar)]
     pub r: Option<Zeroizing<[u8; 32]>>,
@@ -203,8 +206,13 @@ pub struct Bench {
     /// Jobs in the pipeline at once
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub slots: u8,
+    /// The shape of a Filecoin partition instead of a circuit: rows are given, 98 of 100 values are zero or one
+    #[arg(long, conflicts_with = "save")]
+    pub partition: bool,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub place: Place,
     /// Folder to which the circuit and its witness go too, as circuit.r1cs and witness.wtns
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
@@ -223,6 +231,49 @@ pub struct Threads {
     /// Threads of the CPU; default: all cores
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=Config::MAX_CPU_THREADS as i64))]
     pub threads: Option<u16>,
+}
+
+/// What proves.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Place {
+    /// What proves; auto: all GPUs, or the CPU where there is none
+    #[arg(long, value_enum, default_value = "auto")]
+    pub backend: BackendChoice,
+    /// Where the G2 MSM of a proof on a GPU runs; auto: on the CPU unless that is the bottleneck
+    #[arg(long, value_enum, default_value = "auto")]
+    pub g2: G2,
+    /// Memory of each GPU that may be taken; default: nine tenths of what is free
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub device_memory: Option<u64>,
+}
+
+impl Place {
+    /// The CPU.
+    pub const CPU: Self = Self { backend: BackendChoice::Cpu, g2: G2::Auto, device_memory: None };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BackendChoice {
+    Auto,
+    Gpu,
+    Cpu,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum G2 {
+    Auto,
+    Cpu,
+    Device,
+}
+
+impl From<G2> for G2Placement {
+    fn from(choice: G2) -> Self {
+        match choice {
+            G2::Auto => Self::Auto,
+            G2::Cpu => Self::Cpu,
+            G2::Device => Self::Device,
+        }
+    }
 }
 
 /// How a proof is written.

@@ -35,8 +35,12 @@ pub fn run(options: &Bench, console: &Console) -> Result<u8> {
 
 impl Case {
     fn new(options: &Bench, slots: usize, console: &Console) -> Result<Self> {
-        let engine = files::engine(options.threads, slots, 2 * slots)?;
-        let work = Work::synthetic(&engine, options.rows, options.save.as_deref(), console)?;
+        let engine = files::engine(options.threads, options.place, slots, 2 * slots)?;
+        let work = if options.partition {
+            Work::partition(&engine, options.rows, console)?
+        } else {
+            Work::synthetic(&engine, options.rows, options.save.as_deref(), console)?
+        };
         Ok(Self { engine, work })
     }
 

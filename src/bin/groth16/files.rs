@@ -15,6 +15,7 @@ use groth16::formats::proof::{COMPRESSED_BYTES, Proof, UNCOMPRESSED_BYTES};
 use groth16::formats::source::Source;
 use groth16::formats::vk::{FIXED_BYTES, VerifyingKey};
 use groth16::formats::{bellman_params, gnark, r1cs, wtns};
+use groth16::gpu::{self, Gpu};
 use groth16::math::field::Field;
 use groth16::math::fr::Fr;
 use groth16::math::g1::G1Affine;
@@ -24,7 +25,7 @@ use groth16::prover::key_file::{Beside, KeyFormat};
 use num_bigint::BigUint;
 use serde_json::Value;
 
-use crate::args::{Threads, Trust};
+use crate::args::{BackendChoice, Place, Threads, Trust};
 use crate::output::{Console, io_error};
 
 /// Proofs and public inputs larger than this are none.
@@ -35,11 +36,29 @@ pub fn at<T>(path: &Path, result: Result<T>) -> Result<T> {
     result.map_err(|error| error.at(path.display()))
 }
 
-/// An engine on the CPU for `jobs` jobs, `slots` of them at once.
-pub fn engine(threads: Threads, slots: usize, jobs: usize) -> Result<Engine<Groth16>> {
+/// What was chosen to prove on: at most so many of the GPUs, where they are chosen.
+pub fn backend(place: Place, most: usize) -> Result<Backend> {
+    let gpus = match place.backend {
+        BackendChoice::Cpu => Vec::new(),
+        BackendChoice::Auto | BackendChoice::Gpu => gpu::gpus()?,
+    };
+    if gpus.is_empty() {
+        if place.backend == BackendChoice::Gpu {
+            let build = if cfg!(feature = "cuda") { "" } else { ": it was built without CUDA" };
+            return Err(Error::new(Status::NoDevice, format!("there is no GPU that this command can use{build}")));
+        }
+        return Ok(Backend::Cpu(1));
+    }
+    let bytes = place.device_memory.map_or(0, |mebibytes| mebibytes << 20);
+    let gpus = gpus.iter().take(most).map(|gpu| Gpu::new(&gpu.uuid, bytes)).collect::<Result<Vec<_>>>()?;
+    Ok(Backend::Gpus(gpus, place.g2.into()))
+}
+
+/// An engine for `jobs` jobs, `slots` of them at once on each device.
+pub fn engine(threads: Threads, place: Place, slots: usize, jobs: usize) -> Result<Engine<Groth16>> {
     let mut config = Config { jobs_per_device: slots, max_queued_jobs: jobs, ..Config::default() };
     config.cpu_threads = threads.threads.map_or(config.cpu_threads, usize::from);
-    Engine::on(Backend::Cpu(1), &config, Box::new(|_| ()))
+    Engine::on(backend(place, usize::MAX)?, &config, Box::new(|_| ()))
 }
 
 /// The circuit in an opened file.

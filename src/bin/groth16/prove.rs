@@ -39,7 +39,7 @@ pub fn run(options: &Prove, console: &Console) -> Result<u8> {
     let circuit_source = Source::open(&options.circuit)?;
     let witness = at(&options.witness, wtns::read(&Source::open(&options.witness)?))?;
     let vk = options.vk.as_deref().map(|path| at(path, files::verifying_key(&Source::open(path)?))).transpose()?;
-    let engine = files::engine(options.threads, 1, 1)?;
+    let engine = files::engine(options.threads, options.place, 1, 1)?;
     let spinner = console.spinner("circuit");
     let circuit = engine.install(|| files::circuit(&options.circuit, &circuit_source))?;
     spinner.finish_and_clear();

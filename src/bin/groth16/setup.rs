@@ -7,7 +7,7 @@ use groth16::formats::bellman_params;
 use groth16::formats::source::Source;
 use groth16::prover::setup::{self, Trapdoor};
 
-use crate::args::Setup;
+use crate::args::{Place, Setup};
 use crate::files;
 use crate::output::{self, Console, Output};
 
@@ -26,7 +26,7 @@ pub fn run(options: &Setup, console: &Console) -> Result<u8> {
         return Err(Error::invalid("the key is binary: give --out FILE"));
     }
     let vk_out = options.vk.as_deref().map(|path| Output::create(path, &inputs)).transpose()?;
-    let engine = files::engine(options.threads, 1, 1)?;
+    let engine = files::engine(options.threads, Place::CPU, 1, 1)?;
     let spinner = console.spinner("key");
     let source = Source::open(&options.circuit)?;
     let params = engine.install(|| {

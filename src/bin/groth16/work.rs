@@ -13,6 +13,7 @@ use groth16::math::fr::Fr;
 use groth16::prover::circuit::Circuit;
 use groth16::prover::epilogue::Blinding;
 use groth16::prover::key::ProvingKey;
+use groth16::prover::partition;
 use groth16::prover::setup::{self, Trapdoor};
 use groth16::prover::synthetic::{self, Shape};
 use groth16::prover::witness::Values;
@@ -25,15 +26,32 @@ use crate::output::{self, Console, Output};
 const INPUTS: usize = 8;
 const SEED: u64 = 1;
 
-/// A key, a circuit and a witness of it.
+/// A key and a job of it.
 pub struct Work {
     pub key: Arc<LoadedKey>,
-    circuit: Arc<Circuit>,
+    rows: Rows,
     inputs: Values,
     aux: Values,
 }
 
+enum Rows {
+    Circuit(Arc<Circuit>),
+    Given([Values; 3]),
+}
+
 impl Work {
+    /// Of the shape of a partition with so many rows, rounded up to a power of two.
+    pub fn partition(engine: &Engine<Groth16>, rows: usize, console: &Console) -> Result<Self> {
+        let spinner = console.spinner("key");
+        let made = engine.install(|| partition::partition(rows.next_power_of_two().ilog2(), SEED))?;
+        let (inputs, aux) = (Values::new(&made.inputs)?, Values::new(&made.aux)?);
+        let [a, b, c] = &made.rows;
+        let rows = Rows::Given([Values::new(a)?, Values::new(b)?, Values::new(c)?]);
+        let key = files::loaded(engine, made.key)?;
+        spinner.finish_and_clear();
+        Ok(Self { key, rows, inputs, aux })
+    }
+
     /// Of a synthetic circuit of so many rows, those for its inputs included; circuit and witness are saved there.
     pub fn synthetic(
         engine: &Engine<Groth16>,
@@ -55,7 +73,7 @@ impl Work {
         })?;
         let key = files::loaded(engine, key)?;
         spinner.finish_and_clear();
-        Ok(Self { key, circuit: Arc::new(circuit), inputs, aux })
+        Ok(Self { key, rows: Rows::Circuit(Arc::new(circuit)), inputs, aux })
     }
 
     /// From files, as `prove` reads them.
@@ -75,14 +93,18 @@ impl Work {
         let key = files::key(engine, key, &key_source, None, &trust, &rows, console)?;
         let (inputs, aux) = values.split_at(rows.num_inputs());
         let (inputs, aux) = (Values::new(inputs)?, Values::new(aux)?);
-        Ok(Self { key, circuit: Arc::new(rows), inputs, aux })
+        Ok(Self { key, rows: Rows::Circuit(Arc::new(rows)), inputs, aux })
     }
 
     /// For one job.
     pub fn input(&self) -> Result<ProofInput> {
+        let rows = match &self.rows {
+            Rows::Circuit(circuit) => RowSource::Circuit(Arc::clone(circuit)),
+            Rows::Given([a, b, c]) => RowSource::Given { a: a.scalars("a")?, b: b.scalars("b")?, c: c.scalars("c")? },
+        };
         Ok(ProofInput {
             key: Arc::clone(&self.key),
-            rows: RowSource::Circuit(Arc::clone(&self.circuit)),
+            rows,
             inputs: self.inputs.scalars("inputs")?,
             aux: self.aux.scalars("aux")?,
             blinding: Blinding::random()?,

@@ -342,3 +342,30 @@ fn metrics_and_trace_tell_what_ran() {
     // The engine idles from its first moment on; all else comes later.
     assert!(events.iter().all(|e| e["ph"] == "M" || e["cat"] == "idle" || e["ts"].as_f64().unwrap() > 0.0));
 }
+
+#[test]
+fn a_partition_becomes_a_proof() {
+    use crate::prover::partition::partition;
+    let engine = engine();
+    for log_domain in [5, 6, 9] {
+        let made = partition(log_domain, 3).unwrap();
+        let loaded = engine.load_key(made.key.host_bytes() as u64, || Ok((made.key, None))).unwrap();
+        let [a, b, c] = &made.rows;
+        let given = |name, values: &[Fr]| Scalars::from_values(name, values).unwrap();
+        let input = ProofInput {
+            key: Arc::clone(&loaded),
+            rows: RowSource::Given { a: given("a", a), b: given("b", b), c: given("c", c) },
+            inputs: given("inputs", &made.inputs),
+            aux: given("aux", &made.aux),
+            blinding: Blinding::random().unwrap(),
+            self_check: true,
+        };
+        input.check_sizes().unwrap();
+        let job = engine.create(input, None);
+        engine.submit(&job, 0).unwrap();
+        job.wait(None);
+        // The self-check verifies it.
+        job.result().unwrap().unwrap();
+    }
+    assert!(partition(4, 3).is_err());
+}

@@ -83,3 +83,21 @@ fn an_empty_record_is_a_trace_too() {
     let trace = Record::new(0).chrome_trace();
     assert!(trace["traceEvents"].as_array().unwrap().iter().all(|e| e["ph"] == "M"));
 }
+
+#[test]
+fn a_record_since_another_has_only_what_began_later() {
+    let mut before = Record::new(1);
+    let span = |job, start, end| Span { job, stage: Stage::Device(0), lane: 0, start, end, ok: true };
+    before.span(span(1, 0, 10));
+    before.ended(Ended { job: 1, start: 0, end: 12, outcome: Outcome::Done, retries: 0 });
+    let mut all = before.clone();
+    all.gap(Gap { device: 0, cause: IdleCause::NoJobs, start: 10, end: 15 });
+    all.span(span(2, 15, 40));
+    all.ended(Ended { job: 2, start: 11, end: 41, outcome: Outcome::Done, retries: 1 });
+    let later = all.since(&before);
+    assert_eq!(later.spans, [span(2, 5, 30)]);
+    assert_eq!(later.gaps, [Gap { device: 0, cause: IdleCause::NoJobs, start: 0, end: 5 }]);
+    assert_eq!((later.jobs.len(), later.totals.done, later.totals.retries), (1, 1, 1));
+    assert_eq!(later.totals.device_busy, [25]);
+    assert_eq!(all.since(&Record::default()).spans, all.spans);
+}

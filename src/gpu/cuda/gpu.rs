@@ -7,6 +7,7 @@ use super::context::{Context, Stream};
 use super::device::{DeviceInfo, devices};
 use super::job::{self, JobVectors};
 use super::key::DeviceKey;
+use super::launch::Symbol;
 use super::memory::Arena;
 use super::module::{Kernel, Module};
 use super::msm::MsmKernels;
@@ -132,7 +133,7 @@ impl Loaded {
         let module = Module::new(&context)?;
         Ok(Self {
             msm: MsmKernels::new(&module, info.compute, info.multiprocessors)?,
-            canonical: module.kernel("g16_canonical")?,
+            canonical: module.kernel(Symbol { file: "canonical", name: "g16_canonical" })?,
             copy: Stream::new(&context)?,
             staging: Mutex::new(None),
             keys: Mutex::new(BTreeMap::new()),

@@ -2,6 +2,15 @@
 
 use super::module::Shape;
 
+/// Where a kernel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// The file of `cuda/kernel`, without its ending.
+    pub file: &'static str,
+    /// The name in the compiled code.
+    pub name: &'static str,
+}
+
 /// An argument of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot<B> {

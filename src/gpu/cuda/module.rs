@@ -8,17 +8,19 @@ use cuda_driver_sys::{CUfunction, CUfunction_attribute, CUmodule};
 
 use super::context::{Context, Stream};
 use super::driver::call;
+use super::launch::Symbol;
 use super::memory::{DeviceVec, Plain};
 use crate::error::{Error, Result};
 
-/// Of each file of cuda/kernel: machine code for the architectures that this library was built for, and PTX for later ones.
-static KERNELS: &[&[u8]] = include!(concat!(env!("OUT_DIR"), "/kernels/kernels.rs"));
+/// Of each file of cuda/kernel, by its name: machine code for the architectures that this library was built for, and PTX for
+/// later ones.
+static KERNELS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kernels/kernels.rs"));
 
 /// The kernels in a context.
 #[derive(Debug)]
 pub struct Module {
-    /// One per file.
-    raw: Vec<CUmodule>,
+    /// One per file, by its name.
+    raw: Vec<(&'static str, CUmodule)>,
     context: Arc<Context>,
 }
 
@@ -72,34 +74,27 @@ impl Module {
     pub fn new(context: &Arc<Context>) -> Result<Arc<Self>> {
         let _entered = context.enter()?;
         let mut module = Self { raw: Vec::with_capacity(KERNELS.len()), context: Arc::clone(context) };
-        for fatbin in KERNELS {
+        for (file, fatbin) in KERNELS {
             let mut raw = null_mut();
             // SAFETY: `raw` is writable; a fatbin knows its own length.
             unsafe { call!(cuModuleLoadData(&raw mut raw, fatbin.as_ptr().cast())) }.map_err(|error| {
                 error.at(format!("the kernels on {} ({})", context.info().name, context.info().uuid))
             })?;
-            module.raw.push(raw);
+            module.raw.push((file, raw));
         }
         Ok(Arc::new(module))
     }
 
-    /// A kernel by its name. `Internal` where there is none.
-    pub fn kernel(self: &Arc<Self>, name: &'static str) -> Result<Kernel> {
+    /// A kernel by its file and name. `Internal` where there is none.
+    pub fn kernel(self: &Arc<Self>, Symbol { file, name }: Symbol) -> Result<Kernel> {
+        let module = self.raw.iter().find(|(other, _)| *other == file).map(|(_, module)| *module);
+        let module = module.ok_or_else(|| Error::internal(format!("no kernels of the file {file}")))?;
         let c_name = CString::new(name).map_err(|_| Error::internal("a kernel's name with a NUL"))?;
         let _entered = self.context.enter()?;
-        let find = |module: &CUmodule| {
-            let mut raw = null_mut();
-            // SAFETY: `raw` is writable, the module lives, the name ends with a NUL.
-            unsafe { call!(cuModuleGetFunction(&raw mut raw, *module, c_name.as_ptr())) }.map(|()| raw)
-        };
-        let mut found = Err(Error::internal("there are no kernels"));
-        for module in &self.raw {
-            found = find(module);
-            if found.is_ok() {
-                break;
-            }
-        }
-        let raw = found.map_err(|error| Error::internal(format!("kernel {name}: {}", error.message())))?;
+        let mut raw = null_mut();
+        // SAFETY: `raw` is writable, the module lives, the name ends with a NUL.
+        unsafe { call!(cuModuleGetFunction(&raw mut raw, module, c_name.as_ptr())) }
+            .map_err(|error| Error::internal(format!("kernel {name} of {file}: {}", error.message())))?;
         Ok(Kernel { raw, name, module: Arc::clone(self) })
     }
 }
@@ -107,7 +102,7 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         let Ok(_entered) = self.context.enter() else { return };
-        for module in self.raw.drain(..) {
+        for (_, module) in self.raw.drain(..) {
             // SAFETY: it was loaded, and is unloaded once; kernels keep it alive.
             let _ = unsafe { call!(cuModuleUnload(module)) };
         }

@@ -40,8 +40,9 @@ pub const MOST: u32 = 1 << 26;
 impl MsmKernels {
     /// Finds the kernels.
     pub fn new(module: &Arc<Module>, compute: (i32, i32), multiprocessors: i32) -> Result<Self> {
-        let load =
-            |group| KernelName::symbols(group).iter().map(|name| module.kernel(name)).collect::<Result<Vec<_>>>();
+        let load = |group| {
+            KernelName::ALL.iter().map(|kernel| module.kernel(kernel.symbol(group))).collect::<Result<Vec<_>>>()
+        };
         let multiprocessors = u32::try_from(multiprocessors).unwrap_or(1).max(1);
         let kernels = Self { groups: [load(Group::G1)?, load(Group::G2)?], compute, multiprocessors };
         // Once for all runs: the scatters of the largest plan take the most.

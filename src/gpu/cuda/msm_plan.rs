@@ -3,7 +3,7 @@
 //!
 //! Shapes depend on the number of scalars and the tuning alone, never on the scalars.
 
-use super::launch;
+use super::launch::{self, Symbol};
 use super::module::Shape;
 
 /// Buffers that launches name; places in them count bytes.
@@ -60,51 +60,57 @@ impl Group {
     }
 }
 
-const SYMBOLS: [[&str; 17]; 2] = [
-    [
-        "g16_msm_recode",
-        "g16_msm_count_digits",
-        "g16_msm_count_pairs",
-        "g16_msm_segment_sums",
-        "g16_msm_segment_starts",
-        "g16_msm_totals",
-        "g16_msm_places",
-        "g16_msm_scatter_digits",
-        "g16_msm_scatter_pairs",
-        "g16_msm_list",
-        "g16_msm_clear_g1",
-        "g16_msm_accumulate_g1",
-        "g16_msm_join_g1",
-        "g16_msm_reduce_g1",
-        "g16_msm_merge_g1",
-        "g16_msm_window_g1",
-        "g16_msm_result_g1",
-    ],
-    [
-        "g16_msm_recode",
-        "g16_msm_count_digits",
-        "g16_msm_count_pairs",
-        "g16_msm_segment_sums",
-        "g16_msm_segment_starts",
-        "g16_msm_totals",
-        "g16_msm_places",
-        "g16_msm_scatter_digits",
-        "g16_msm_scatter_pairs",
-        "g16_msm_list",
-        "g16_msm_clear_g2",
-        "g16_msm_accumulate_g2",
-        "g16_msm_join_g2",
-        "g16_msm_reduce_g2",
-        "g16_msm_merge_g2",
-        "g16_msm_window_g2",
-        "g16_msm_result_g2",
-    ],
-];
-
 impl KernelName {
-    /// The names in the compiled code of the kernels for a group, in the order of the enumeration.
-    pub fn symbols(group: Group) -> &'static [&'static str; 17] {
-        &SYMBOLS[group as usize]
+    /// All of them, in the order of the enumeration.
+    pub const ALL: [Self; 17] = [
+        Self::Recode,
+        Self::CountDigits,
+        Self::CountPairs,
+        Self::SegmentSums,
+        Self::SegmentStarts,
+        Self::Totals,
+        Self::Places,
+        Self::ScatterDigits,
+        Self::ScatterPairs,
+        Self::List,
+        Self::Clear,
+        Self::Accumulate,
+        Self::Join,
+        Self::Reduce,
+        Self::Merge,
+        Self::Window,
+        Self::Result,
+    ];
+
+    /// Where the kernel for a group is.
+    pub fn symbol(self, group: Group) -> Symbol {
+        let in_sort = |name| Symbol { file: "msm_sort", name };
+        let of_group = |g1: &'static str, g2: &'static str| match group {
+            Group::G1 => Symbol { file: "msm_g1", name: g1 },
+            Group::G2 => Symbol { file: "msm_g2", name: g2 },
+        };
+        match self {
+            Self::Recode => in_sort("g16_msm_recode"),
+            Self::CountDigits => in_sort("g16_msm_count_digits"),
+            Self::CountPairs => in_sort("g16_msm_count_pairs"),
+            Self::SegmentSums => in_sort("g16_msm_segment_sums"),
+            Self::SegmentStarts => in_sort("g16_msm_segment_starts"),
+            Self::Totals => in_sort("g16_msm_totals"),
+            Self::Places => in_sort("g16_msm_places"),
+            Self::ScatterDigits => in_sort("g16_msm_scatter_digits"),
+            Self::ScatterPairs => in_sort("g16_msm_scatter_pairs"),
+            Self::List => in_sort("g16_msm_list"),
+            Self::Clear => of_group("g16_msm_clear_g1", "g16_msm_clear_g2"),
+            Self::Accumulate => match group {
+                Group::G1 => Symbol { file: "msm_accumulate_g1", name: "g16_msm_accumulate_g1" },
+                Group::G2 => Symbol { file: "msm_accumulate_g2", name: "g16_msm_accumulate_g2" },
+            },
+            Self::Join => of_group("g16_msm_join_g1", "g16_msm_join_g2"),
+            Self::Reduce => of_group("g16_msm_reduce_g1", "g16_msm_reduce_g2"),
+            Self::Merge => of_group("g16_msm_merge_g1", "g16_msm_merge_g2"),
+            Self::Window => of_group("g16_msm_window_g1", "g16_msm_window_g2"),
+            Self::Result => of_group("g16_msm_result_g1", "g16_msm_result_g2"),
+        }
     }
 }
 
@@ -494,7 +500,7 @@ mod tests {
                 let mut text = format!("workspace of {}\n", plan.workspace_bytes());
                 for one in plan.launches() {
                     // The dump names no group.
-                    let name = KernelName::symbols(group)[one.kernel as usize];
+                    let name = one.kernel.symbol(group).name;
                     let name = name.trim_end_matches("_g1").trim_end_matches("_g2");
                     text.push_str(&launch::text(&one, name));
                 }

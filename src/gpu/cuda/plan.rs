@@ -4,7 +4,7 @@
 //! Sizes are in elements of 32 bytes. For a domain of d = 2^L a quotient takes three vectors of d (a, b and u), a fourth
 //! where c is compared, and the tables: some 18 MB at 2^24.
 
-use super::launch;
+use super::launch::{self, Symbol};
 use super::module::Shape;
 
 /// Buffers that launches name.
@@ -58,23 +58,23 @@ impl KernelName {
         Self::Finish,
     ];
 
-    /// The name in the compiled code.
-    pub fn symbol(self) -> &'static str {
-        const NAMES: [&str; 12] = [
-            "g16_domain",
-            "g16_root_powers",
-            "g16_shift_powers",
-            "g16_twists",
-            "g16_radix2_inverse",
-            "g16_radix2_forward",
-            "g16_shift",
-            "g16_inverse_pass",
-            "g16_forward_pass",
-            "g16_contiguous_pass",
-            "g16_product",
-            "g16_finish",
-        ];
-        NAMES[self as usize]
+    /// Where it is.
+    pub fn symbol(self) -> Symbol {
+        let (file, name) = match self {
+            Self::Domain => ("ntt_tables", "g16_domain"),
+            Self::RootPowers => ("ntt_tables", "g16_root_powers"),
+            Self::ShiftPowers => ("ntt_tables", "g16_shift_powers"),
+            Self::Twists => ("ntt_tables", "g16_twists"),
+            Self::Radix2Inverse => ("ntt_radix2", "g16_radix2_inverse"),
+            Self::Radix2Forward => ("ntt_radix2", "g16_radix2_forward"),
+            Self::Shift => ("ntt_radix2", "g16_shift"),
+            Self::InversePass => ("ntt_pass", "g16_inverse_pass"),
+            Self::ForwardPass => ("ntt_pass", "g16_forward_pass"),
+            Self::ContiguousPass => ("ntt_pass", "g16_contiguous_pass"),
+            Self::Product => ("quotient", "g16_product"),
+            Self::Finish => ("quotient", "g16_finish"),
+        };
+        Symbol { file, name }
     }
 }
 
@@ -413,7 +413,7 @@ mod tests {
         ];
         for (what, plan) in plans {
             writeln!(out, "{what}").unwrap();
-            plan.iter().for_each(|one| out.push_str(&launch::text(one, one.kernel.symbol())));
+            plan.iter().for_each(|one| out.push_str(&launch::text(one, one.kernel.symbol().name)));
         }
         let tuning = Tuning::of((9, 0));
         writeln!(out, "90: {} {} {}", tuning.rows_log, tuning.tile_log, tuning.coarse_log).unwrap();

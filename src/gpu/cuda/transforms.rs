@@ -105,7 +105,7 @@ impl DeviceDomain {
     }
 
     fn kernel(&self, name: KernelName) -> Result<&Kernel> {
-        self.kernels.get(name as usize).ok_or_else(|| Error::internal(format!("no kernel {}", name.symbol())))
+        self.kernels.get(name as usize).ok_or_else(|| Error::internal(format!("no kernel {}", name.symbol().name)))
     }
 
     fn argument(&self, slot: Slot, vectors: Option<&QuotientVectors>) -> Result<Argument> {

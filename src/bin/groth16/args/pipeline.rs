@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use groth16::engine::config::Config;
 use groth16::engine::core::Nanos;
 
-use super::{Threads, row_count};
+use super::{G2, Threads, row_count};
 
 /// Run a load through the pipeline, and see what waits for what.
 ///
@@ -24,6 +24,7 @@ Example:
   groth16 bench pipeline --kernels 1.8 --g2 1.7 --svg timeline.svg
   groth16 bench pipeline --mode split --devices 4 --g2-lanes 4 --g2 3.5 --rate 1.1 --poisson 7 --json
   groth16 bench pipeline --device cpu --rows 2^13 --jobs 20 --threads 1 --trace trace.json
+  groth16 bench pipeline --device gpu --partition --rows 2^22 --jobs 10 --waiting 4 --svg timeline.svg
 
 The last line says how many times as many proofs per second the split pipeline makes:
   RATIO pipeline_split_vs_monolithic 1.97"
@@ -101,9 +102,9 @@ pub struct Script {
     pub seed: u64,
 }
 
-/// What the CPU proves.
+/// What the CPU or a GPU proves.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "With --device cpu")]
+#[command(next_help_heading = "With --device cpu or gpu")]
 pub struct Real {
     /// Proving key, with --circuit and --witness; default: a synthetic circuit
     #[arg(long, value_name = "F.params", requires_all = ["circuit", "witness"], conflicts_with = "rows")]
@@ -117,9 +118,18 @@ pub struct Real {
     /// Rows of the synthetic circuit
     #[arg(long, value_name = "N|2^K", default_value = "2^14", value_parser = row_count)]
     pub rows: usize,
+    /// The shape of a Filecoin partition instead of a circuit: rows are given, 98 of 100 values are zero or one
+    #[arg(long, conflicts_with = "key")]
+    pub partition: bool,
     #[command(flatten)]
     pub threads: Threads,
-    /// Threads of each device; they are not among those of the CPU
+    /// Where the G2 MSM of a proof on a GPU runs; monolithic: on the CPU
+    #[arg(long, value_enum, default_value = "auto")]
+    pub g2: G2,
+    /// Memory of each GPU that may be taken; default: nine tenths of what is free
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub device_memory: Option<u64>,
+    /// Threads of each device that is the CPU; they are not among those of the CPU
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=Config::MAX_CPU_THREADS as i64))]
     pub device_threads: u16,
 }
@@ -141,6 +151,8 @@ pub enum Device {
     Scripted,
     /// This machine's CPU, in real time
     Cpu,
+    /// This machine's GPUs, in real time
+    Gpu,
 }
 
 /// Up to so many seconds that a million jobs of them end before nanoseconds in 64 bits do.

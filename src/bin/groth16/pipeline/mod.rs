@@ -1,7 +1,7 @@
 //! `groth16 bench pipeline`: a load through the pipeline; what its record says, as figures, picture and trace.
 
-mod cpu;
 mod load;
+mod real;
 mod scripted;
 mod svg;
 
@@ -45,14 +45,14 @@ pub fn run(options: &Pipeline, console: &Console) -> Result<u8> {
         Modes::Monolithic => &[Mode::Monolithic],
         Modes::Both => &[Mode::Split, Mode::Monolithic],
     };
-    let cpu = match options.device {
+    let real = match options.device {
         Device::Scripted => None,
-        Device::Cpu => Some(cpu::Cpu::new(&options.real, console)?),
+        device => Some(real::Real::new(&options.real, device, console)?),
     };
     let measure = |mode: &Mode| {
-        let Measured { record, peaks } = match &cpu {
+        let Measured { record, peaks } = match &real {
             None => scripted::run(&load, *mode)?,
-            Some(cpu) => cpu.run(&load, *mode, console)?,
+            Some(real) => real.run(&load, *mode, console)?,
         };
         let report = Report::new(&record).with_peaks(peaks);
         Ok(Run { mode: *mode, record, report })

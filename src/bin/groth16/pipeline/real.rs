@@ -1,4 +1,4 @@
-//! The CPU as the device: real proofs by the real engine.
+//! The CPU or GPUs as devices: real proofs by the real engine.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use groth16::error::{Error, Result};
 
 use super::Measured;
 use super::load::{Arrivals, Load, name};
-use crate::args::Real;
+use crate::args::{self, BackendChoice, Device, G2, Place};
 use crate::files;
 use crate::output::Console;
 use crate::work::Work;
@@ -24,25 +24,31 @@ use crate::work::Work;
 const TICK: Duration = Duration::from_millis(1);
 
 /// What all modes prove.
-pub struct Cpu {
+pub struct Real {
     work: Work,
     config: Config,
+    place: Place,
 }
 
-impl Cpu {
+impl Real {
     /// Reads or makes the key, and proves once, so that nothing is done for the first time when it is measured.
-    pub fn new(options: &Real, console: &Console) -> Result<Self> {
-        let engine = files::engine(options.threads, 1, 1)?;
+    pub fn new(options: &args::Real, on: Device, console: &Console) -> Result<Self> {
+        let backend = if on == Device::Gpu { BackendChoice::Gpu } else { BackendChoice::Cpu };
+        let place = Place { backend, g2: options.g2, device_memory: options.device_memory };
+        // What it proves on is asked for before the key is made, which may take long.
+        drop(files::backend(place, 1)?);
+        let engine = files::engine(options.threads, Place::CPU, 1, 1)?;
         let work = match (&options.key, &options.circuit, &options.witness) {
             (Some(key), Some(circuit), Some(witness)) => Work::from_files(&engine, key, circuit, witness, console)?,
+            _ if options.partition => Work::partition(&engine, options.rows, console)?,
             _ => Work::synthetic(&engine, options.rows, None, console)?,
         };
-        let job = engine.create(work.input()?, None);
-        engine.submit(&job, 0)?;
-        ended(&job)?;
+        if on == Device::Cpu {
+            prove(&engine, &work)?;
+        }
         let device_threads = options.device_threads.into();
         let config = Config { cpu_threads: engine.cpu_threads(), device_threads, ..Config::default() };
-        Ok(Self { work, config })
+        Ok(Self { work, config, place })
     }
 
     /// Runs the load; every job must become a proof.
@@ -59,7 +65,18 @@ impl Cpu {
             record_entries: usize::MAX,
             ..self.config.clone()
         };
-        let engine = Engine::on(Backend::Cpu(load.devices), &config, Box::new(|_| ()))?;
+        let g2 = if mode == Mode::Monolithic { G2::Cpu } else { self.place.g2 };
+        let backend = match files::backend(Place { g2, ..self.place }, load.devices)? {
+            Backend::Cpu(_) => Backend::Cpu(load.devices),
+            gpus => gpus,
+        };
+        let engine = Engine::on(backend, &config, Box::new(|_| ()))?;
+        // Keys come to GPUs, and rates are measured, with the first jobs.
+        let warm_up = if self.place.backend == BackendChoice::Gpu { 2 * load.devices.max(2) } else { 0 };
+        for _ in 0..warm_up {
+            prove(&engine, &self.work)?;
+        }
+        let before = engine.record();
         let bar = console.jobs(name(mode), load.jobs as u64);
         let begin = Instant::now();
         let is_due = |index: usize| match &starts {
@@ -89,8 +106,15 @@ impl Cpu {
         bar.finish_and_clear();
         // The key is in the budget of the engine that made it.
         let host = Some(engine.host_budget().peak() + self.work.key.host_bytes());
-        Ok(Measured { record: engine.record(), peaks: Peaks { host, ..Peaks::default() } })
+        Ok(Measured { record: engine.record().since(&before), peaks: Peaks { host, ..Peaks::default() } })
     }
+}
+
+/// One proof, from start to end.
+fn prove(engine: &Engine<Groth16>, work: &Work) -> Result<()> {
+    let job = engine.create(work.input()?, None);
+    engine.submit(&job, 0)?;
+    ended(&job)
 }
 
 /// Waits for a job and until its record is complete; its failure is the caller's.
