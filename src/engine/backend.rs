@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::core::Need;
+use super::pool::Pool;
 use crate::gpu::host::Host;
 use crate::gpu::ops::{KeyId, KeyPoints, KeyShape};
-use crate::gpu::{Gpu, Uploaded, Worker};
+use crate::gpu::{Gpu, PinnedMemory, Uploaded, Worker};
+use crate::math::fr::Fr;
+use crate::prover::buffer::Lent;
 use crate::prover::device_stage::Rows;
 use crate::prover::key::ProvingKey;
 use crate::sync::{AtomicU64, Ordering};
@@ -54,7 +57,41 @@ pub enum OnDevice {
 pub(super) struct Gpus {
     pub gpus: Vec<Arc<Gpu>>,
     pub g2: G2Choice,
+    /// Page-locked memory for vectors of jobs, which is dear to make.
+    pinned: Option<Arc<Pool<PinnedMemory>>>,
 }
+
+/// Page-locked memory that a job has of the pool.
+struct Borrowed {
+    memory: Option<PinnedMemory>,
+    count: usize,
+    pool: Arc<Pool<PinnedMemory>>,
+}
+
+impl Lent for Borrowed {
+    fn values(&self) -> &[Fr] {
+        self.memory.as_ref().map_or(&[], |memory| memory.values(self.count))
+    }
+
+    fn values_mut(&mut self) -> &mut [Fr] {
+        self.memory.as_mut().map_or(&mut [], |memory| memory.values_mut(self.count))
+    }
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        if let Some(mut memory) = self.memory.take() {
+            let bytes = self.count * size_of::<Fr>();
+            memory.wipe(bytes);
+            drop(self.pool.give(bytes, memory));
+        }
+    }
+}
+
+/// Vectors of page-locked memory that are kept for the next jobs: those of some jobs of one size.
+const KEPT_VECTORS: usize = 16;
+/// Shorter ones are not worth their calls of the driver.
+const LEAST_PINNED: usize = 1 << 12;
 
 /// Decides where G2 MSMs go.
 #[derive(Debug, Default)]
@@ -73,18 +110,34 @@ const ADDITIONS_A_SCALAR: u64 = 20;
 
 impl Backend {
     /// The stages' share and the lanes.
-    pub(super) fn split(self) -> (Gpus, Vec<Lane>) {
+    /// At most `pinned_bytes` of page-locked memory are kept for jobs to come.
+    pub(super) fn split(self, pinned_bytes: u64) -> (Gpus, Vec<Lane>) {
         match self {
             Self::Cpu(devices) => (Gpus::default(), (0..devices).map(|_| Lane::Host(Host)).collect()),
             Self::Gpus(gpus, placement) => {
                 let lanes = gpus.iter().map(|gpu| Lane::Gpu(Box::new(Worker::new(Arc::clone(gpu))))).collect();
-                (Gpus { gpus, g2: G2Choice { placement: Some(placement), ..G2Choice::default() } }, lanes)
+                let g2 = G2Choice { placement: Some(placement), ..G2Choice::default() };
+                let pinned = Pool::new(KEPT_VECTORS, usize::try_from(pinned_bytes).unwrap_or(usize::MAX));
+                (Gpus { gpus, g2, pinned: Some(Arc::new(pinned)) }, lanes)
             }
         }
     }
 }
 
 impl Gpus {
+    /// Lends page-locked vectors, where there are GPUs and the system has any.
+    pub fn lender(&self) -> impl Fn(usize) -> Option<Box<dyn Lent>> + Sync + '_ {
+        |count| {
+            let (gpu, pool) = (self.gpus.first()?, self.pinned.as_ref()?);
+            if count < LEAST_PINNED {
+                return None;
+            }
+            let bytes = count.checked_mul(size_of::<Fr>())?;
+            let memory = pool.take(bytes).or_else(|| gpu.pinned(bytes).ok())?;
+            Some(Box::new(Borrowed { memory: Some(memory), count, pool: Arc::clone(pool) }))
+        }
+    }
+
     /// Memory that keys and jobs may take of each, in bytes; 0 where there are none.
     pub fn job_limit(&self) -> u64 {
         self.gpus.iter().map(|gpu| gpu.job_limit()).min().unwrap_or(0)

@@ -22,6 +22,7 @@ use crate::math::fr::Fr;
 use crate::math::g2::G2;
 use crate::math::ntt::Domain;
 use crate::math::quotient;
+use crate::prover::buffer::{FrBuffer, Lender};
 use crate::prover::circuit::Circuit;
 use crate::prover::device_stage::{self, DevicePoints, Rows};
 use crate::prover::epilogue::{self, Blinding};
@@ -104,7 +105,7 @@ impl Drop for LoadedKey {
 impl Engine<Groth16> {
     /// Starts an engine that proves there. Of each GPU keys and jobs may take what its own limit leaves, whatever `config` says.
     pub fn on(backend: Backend, config: &Config, notify: Notify) -> Result<Self> {
-        let (gpus, lanes) = backend.split();
+        let (gpus, lanes) = backend.split(config.host_bytes_limit / 4);
         let config = Config { device_bytes_limit: gpus.job_limit(), ..config.clone() };
         Self::new(&config, Groth16 { gpus, ..Groth16::default() }, lanes, notify)
     }
@@ -260,7 +261,12 @@ impl Groth16 {
             key: scalars.loaded.id,
             shape: backend::shape_of(key),
             points: backend::points_of(key),
-            data: JobData { a: &rows.a, b: &rows.b, queries: scalars.queries() },
+            data: JobData {
+                a: &rows.a,
+                b: &rows.b,
+                is_pinned: rows.a.is_pinned() && rows.b.is_pinned(),
+                queries: scalars.queries(),
+            },
             streamed: to.streamed,
             key_with_b2: self.gpus.g2.may_be_device(),
             with_b2: scalars.g2_on_device,
@@ -317,7 +323,7 @@ impl Stages for Groth16 {
     }
 
     fn split(&self, input: &ProofInput) -> Result<ProofScalars> {
-        let witness = Witness::read(&input.inputs, &input.aux)?;
+        let witness = Witness::read(&input.inputs, &input.aux, &self.gpus.lender())?;
         let points = input.key.with_points()?;
         let split = SplitWitness::new(&points.key, witness.values())?;
         let (loaded, blinding) = (Arc::clone(&input.key), input.blinding.clone());
@@ -333,7 +339,7 @@ impl Stages for Groth16 {
                 let rows = evaluate_circuit(&circuit, scalars)?;
                 Ok(KeptRows::Circuit(circuit, Mutex::new(Some(rows))))
             }
-            RowSource::Given { a, b, c } => read_rows(&a, &b, &c).map(KeptRows::Given),
+            RowSource::Given { a, b, c } => read_rows(&a, &b, &c, &self.gpus.lender()).map(KeptRows::Given),
         }
     }
 
@@ -436,11 +442,11 @@ impl Stages for Groth16 {
     }
 }
 
-fn copy(values: &[Fr]) -> Result<Zeroizing<Vec<Fr>>> {
+fn copy(values: &[Fr]) -> Result<FrBuffer> {
     let mut copy = Zeroizing::new(Vec::new());
     reserve(&mut copy, values.len(), "the rows' evaluations")?;
     copy.extend_from_slice(values);
-    Ok(copy)
+    Ok(FrBuffer::Heap(copy))
 }
 
 /// An upper bound of what a job of the CPU backend takes: the witness and its three splits, eight vectors over the
@@ -465,22 +471,13 @@ fn evaluate_circuit(circuit: &Circuit, scalars: &ProofScalars) -> Result<Rows> {
     if let Some(row) = evaluations.first_unsatisfied() {
         return Err(unsatisfied(row));
     }
-    Ok(Rows {
-        a: Zeroizing::new(std::mem::take(&mut evaluations.a)),
-        b: Zeroizing::new(std::mem::take(&mut evaluations.b)),
-    })
+    Ok(Rows { a: std::mem::take(&mut evaluations.a).into(), b: std::mem::take(&mut evaluations.b).into() })
 }
 
-fn read_rows(a: &Scalars, b: &Scalars, c: &Scalars) -> Result<Rows> {
-    let read = |scalars: &Scalars| {
-        let mut values = Zeroizing::new(Vec::new());
-        reserve(&mut values, scalars.len(), "the rows' evaluations")?;
-        scalars.read_into(&mut values)?;
-        Ok(values)
-    };
-    let rows = Rows { a: read(a)?, b: read(b)? };
+fn read_rows(a: &Scalars, b: &Scalars, c: &Scalars, lender: Lender<'_>) -> Result<Rows> {
+    let rows = Rows { a: a.read(lender)?, b: b.read(lender)? };
     if !c.is_empty() {
-        let c = read(c)?;
+        let c = c.read(lender)?;
         if let Some(row) = quotient::first_unsatisfied(&rows.a, &rows.b, &c) {
             return Err(unsatisfied(row));
         }

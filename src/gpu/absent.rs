@@ -14,6 +14,25 @@ pub enum Gpu {}
 #[derive(Debug)]
 pub enum Uploaded {}
 
+/// Page-locked memory.
+#[derive(Debug)]
+pub enum PinnedMemory {}
+
+#[allow(missing_docs)]
+impl PinnedMemory {
+    pub fn values<T>(&self, _count: usize) -> &[T] {
+        match *self {}
+    }
+
+    pub fn values_mut<T>(&mut self, _count: usize) -> &mut [T] {
+        match *self {}
+    }
+
+    pub fn wipe(&mut self, _bytes: usize) {
+        match *self {}
+    }
+}
+
 /// The compute lane of a GPU.
 #[derive(Debug)]
 pub enum Worker {}
@@ -45,6 +64,10 @@ impl Gpu {
     }
 
     pub fn upload(&self, _upload: &Upload<'_>) -> Result<Uploaded> {
+        match *self {}
+    }
+
+    pub fn pinned(&self, _bytes: usize) -> Result<PinnedMemory> {
         match *self {}
     }
 

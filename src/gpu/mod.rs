@@ -8,9 +8,9 @@ pub mod host;
 pub mod ops;
 
 #[cfg(not(feature = "cuda"))]
-pub use self::absent::{Gpu, Uploaded, Worker};
+pub use self::absent::{Gpu, PinnedMemory, Uploaded, Worker};
 #[cfg(feature = "cuda")]
-pub use self::cuda::{gpu::Gpu, gpu::Uploaded, worker::Worker};
+pub use self::cuda::{gpu::Gpu, gpu::Uploaded, memory::PinnedMemory, worker::Worker};
 
 use crate::error::Result;
 

@@ -68,6 +68,8 @@ pub struct JobData<'a> {
     pub a: &'a [Fr],
     /// B w, as many.
     pub b: &'a [Fr],
+    /// Whether both are in page-locked memory, so that the device reads them directly.
+    pub is_pinned: bool,
     /// Of the queries L, A and B.
     pub queries: [&'a QueryScalars; 3],
 }

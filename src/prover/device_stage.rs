@@ -1,12 +1,10 @@
 //! The part of a proof that a device computes: the quotient and all sums in G1.
 
-use zeroize::Zeroizing;
-
+use super::buffer::FrBuffer;
 use super::key::ProvingKey;
 use super::split::SplitWitness;
 use crate::error::{Error, Result, Status};
 use crate::gpu::ops::Ops;
-use crate::math::fr::Fr;
 use crate::math::g1::G1;
 use crate::math::ntt::Domain;
 
@@ -27,9 +25,9 @@ pub struct DevicePoints {
 #[derive(Debug, Default)]
 pub struct Rows {
     /// A w.
-    pub a: Zeroizing<Vec<Fr>>,
+    pub a: FrBuffer,
     /// B w.
-    pub b: Zeroizing<Vec<Fr>>,
+    pub b: FrBuffer,
 }
 
 /// Runs all kernels of a proof in the order that frees the most memory first. `stopped` is asked between them; an
@@ -39,13 +37,14 @@ pub fn run<O: Ops>(
     key: &ProvingKey,
     domain: &Domain,
     split: &SplitWitness,
-    mut rows: Rows,
+    rows: Rows,
     stopped: impl Fn() -> bool,
 ) -> Result<DevicePoints> {
     let go_on = || {
         if stopped() { Err(Error::new(Status::Cancelled, "stopped between kernels")) } else { Ok(()) }
     };
-    let quotient = device.quotient(domain, std::mem::take(&mut *rows.a), std::mem::take(&mut *rows.b))?;
+    let (mut a, mut b) = (rows.a.into_heap()?, rows.b.into_heap()?);
+    let quotient = device.quotient(domain, std::mem::take(&mut *a), std::mem::take(&mut *b))?;
     go_on()?;
     let h = device.msm_quotient(&key.h, &quotient)?;
     drop(quotient);

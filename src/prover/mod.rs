@@ -1,5 +1,6 @@
 //! What a proof is: circuits, keys and the steps of the prover, as plain functions without threads of their own.
 
+pub mod buffer;
 pub mod circuit;
 pub mod density;
 pub mod device_stage;

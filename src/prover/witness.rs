@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
+use super::buffer::{FrBuffer, Lender};
 use crate::error::{Error, Result, reserve};
 use crate::math::fr::{Fr, scalar_from_le_bytes};
 use crate::par;
@@ -82,18 +83,16 @@ impl Scalars {
         self.len() == 0
     }
 
-    /// Appends all of them to `out`, which has room for them: one that grew would leave unwiped copies. `Status::Invalid`,
-    /// naming the first index, if one is not below r.
-    pub fn read_into(&self, out: &mut Zeroizing<Vec<Fr>>) -> Result<()> {
+    /// Writes all of them to `out`, which has as many elements. `Status::Invalid`, naming the first index, if one is not
+    /// below r.
+    pub fn read_to(&self, out: &mut [Fr]) -> Result<()> {
         let bytes = (*self.bytes).as_ref();
-        let start = out.len();
-        if out.capacity() < start + self.len() {
-            return Err(Error::internal(format!("no room was made for the scalars {}", self.name)));
+        if out.len() != self.len() {
+            return Err(Error::internal(format!("{} places for {} scalars {}", out.len(), self.len(), self.name)));
         }
-        out.resize(start + self.len(), Fr::default());
         let size = par::piece(self.len(), 4096);
         let first_bad = crate::sync::Mutex::new(None::<usize>);
-        par::for_each_chunk_mut(&mut out[start..], size, |offset, chunk| {
+        par::for_each_chunk_mut(out, size, |offset, chunk| {
             for (i, value) in chunk.iter_mut().enumerate() {
                 match self.decode(bytes, offset + i) {
                     Some(scalar) => *value = scalar,
@@ -114,10 +113,18 @@ impl Scalars {
 
     /// All of them, when they are no secret.
     pub fn read_public(&self) -> Result<Vec<Fr>> {
-        let mut values = Zeroizing::new(Vec::new());
+        let mut values = Vec::new();
         reserve(&mut values, self.len(), self.name)?;
-        self.read_into(&mut values)?;
-        Ok(std::mem::take(&mut *values))
+        values.resize(self.len(), Fr::default());
+        self.read_to(&mut values)?;
+        Ok(values)
+    }
+
+    /// All of them.
+    pub fn read(&self, lender: Lender<'_>) -> Result<FrBuffer> {
+        let mut values = FrBuffer::new(self.len(), self.name, lender)?;
+        self.read_to(&mut values)?;
+        Ok(values)
     }
 
     fn decode(&self, bytes: &[u8], index: usize) -> Option<Fr> {
@@ -140,22 +147,21 @@ impl std::fmt::Debug for Scalars {
 /// Values of all variables: one, the other inputs, aux. Wiped when dropped.
 #[derive(Debug)]
 pub struct Witness {
-    values: Zeroizing<Vec<Fr>>,
+    values: FrBuffer,
 }
 
 impl Witness {
     /// Reads inputs and aux. `Status::Invalid` if a scalar is not below r or the first input is not one.
-    pub fn read(inputs: &Scalars, aux: &Scalars) -> Result<Self> {
-        // One allocation of the final size: growing would leave unwiped copies behind.
-        let mut values = Zeroizing::new(Vec::new());
-        reserve(&mut values, inputs.len() + aux.len(), "the witness")?;
-        inputs.read_into(&mut values)?;
-        match values.first() {
+    pub fn read(inputs: &Scalars, aux: &Scalars, lender: Lender<'_>) -> Result<Self> {
+        let mut values = FrBuffer::new(inputs.len() + aux.len(), "the witness", lender)?;
+        let (first, others) = values.split_at_mut(inputs.len());
+        inputs.read_to(first)?;
+        match first.first() {
             Some(one) if *one == <Fr as crate::math::field::Field>::ONE => {}
             Some(_) => return Err(Error::invalid("inputs[0] is not one")),
             None => return Err(Error::invalid("inputs is empty; inputs[0] must be one")),
         }
-        aux.read_into(&mut values)?;
+        aux.read_to(others)?;
         Ok(Self { values })
     }
 

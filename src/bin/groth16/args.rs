@@ -240,7 +240,7 @@ pub struct Place {
     #[arg(long, value_enum, default_value = "auto")]
     pub backend: BackendChoice,
     /// Where the G2 MSM of a proof on a GPU runs; auto: on the CPU unless that is the bottleneck
-    #[arg(long, value_enum, default_value = "auto")]
+    #[arg(long = "g2-on", id = "g2_on", value_enum, default_value = "auto")]
     pub g2: G2,
     /// Memory of each GPU that may be taken; default: nine tenths of what is free
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]

@@ -8,7 +8,7 @@ use super::device::{DeviceInfo, devices};
 use super::job::{self, JobVectors};
 use super::key::DeviceKey;
 use super::launch::Symbol;
-use super::memory::Arena;
+use super::memory::{Arena, PinnedMemory};
 use super::module::{Kernel, Module};
 use super::msm::MsmKernels;
 use super::staging::Staging;
@@ -105,6 +105,11 @@ impl Gpu {
     /// `DeviceMemory` where the job finds none.
     pub fn upload(&self, upload: &Upload<'_>) -> Result<Uploaded> {
         self.loaded().upload(upload).map_err(|error| error.at(format!("{} ({})", self.info.name, self.info.uuid)))
+    }
+
+    /// Page-locked memory that every GPU reads directly, of `bytes` bytes, not none.
+    pub fn pinned(&self, bytes: usize) -> Result<PinnedMemory> {
+        PinnedMemory::new(&self.loaded().context, bytes)
     }
 
     /// Drops a key; jobs that use it keep it until they end.

@@ -4,15 +4,13 @@ use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
-use cuda_driver_sys::CUdeviceptr;
-use zeroize::Zeroize;
-
 use super::context::{Context, Stream};
 use super::driver::call;
 use crate::error::{Error, Result};
 use crate::math::fr::Fr;
 use crate::math::g1::{G1, G1Affine};
 use crate::math::g2::{G2, G2Affine};
+use cuda_driver_sys::CUdeviceptr;
 
 /// Every address of the device is usable, and addresses of arenas are multiples of this.
 const ALIGNMENT: u64 = 256;
@@ -279,15 +277,26 @@ impl PinnedMemory {
         }
     }
 
+    /// The values from its start on, as many as `count` or as fit.
+    pub fn values<T: Plain>(&self, count: usize) -> &[T] {
+        let count = count.min(self.bytes / size_of::<T>());
+        // SAFETY: so many fit, pages are aligned for every type, and every pattern of bits is a value of a Plain type.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), count) }
+    }
+
+    /// The same, to be written.
+    pub fn values_mut<T: Plain>(&mut self, count: usize) -> &mut [T] {
+        let count = count.min(self.bytes / size_of::<T>());
+        // SAFETY: as above, and borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), count) }
+    }
+
     /// Writes zeros over the first `bytes` bytes.
     pub fn wipe(&mut self, bytes: usize) {
-        // By words, since each write is one that the compiler may not leave out; the rest is some bytes more.
-        // SAFETY: integers of any kind may be seen in initialised memory.
-        let (head, words, tail) = unsafe { self.as_mut_slice().align_to_mut::<u64>() };
-        let count = bytes.saturating_sub(head.len()).div_ceil(8).min(words.len());
-        words[..count].zeroize();
-        head.zeroize();
-        tail.zeroize();
+        let wiped = &mut self.as_mut_slice()[..bytes.min(self.bytes)];
+        wiped.fill(0);
+        // The compiler must take it that the zeros are read.
+        std::hint::black_box(wiped);
     }
 
     /// The bytes.
