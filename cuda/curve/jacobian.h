@@ -40,7 +40,7 @@ struct Jacobian {
         if (p.is_infinity()) return from(q);
         F zz = p.z.square();
         F dx = q.x * zz - p.x, dy = q.y * zz * p.z - p.y;
-        if (dx.is_zero()) return dy.is_zero() ? p.twice() : infinity();
+        if (dx.is_zero()) return dy.is_zero() ? twice_rarely(Jacobian(p)) : infinity();
         return sum(p.x, p.y, dx, dy, p.z);
     }
     G16_FN friend Jacobian operator+(const Jacobian& p, const Jacobian& q) {
@@ -49,7 +49,7 @@ struct Jacobian {
         F pzz = p.z.square(), qzz = q.z.square();
         F ux = p.x * qzz, uy = p.y * qzz * q.z;
         F dx = q.x * pzz - ux, dy = q.y * pzz * p.z - uy;
-        if (dx.is_zero()) return dy.is_zero() ? p.twice() : infinity();
+        if (dx.is_zero()) return dy.is_zero() ? twice_rarely(Jacobian(p)) : infinity();
         return sum(ux, uy, dx, dy, p.z * q.z);
     }
 
@@ -61,6 +61,8 @@ struct Jacobian {
     }
 
   private:
+    /// Of a copy, so that the sums' operands stay in registers.
+    G16_RARE static Jacobian twice_rarely(Jacobian p) { return p.twice(); }
     G16_FN static Jacobian sum(const F& ux, const F& uy, const F& dx, const F& dy, const F& z) {
         F hh = dx.square();
         F hhh = dx * hh, v = ux * hh;

@@ -69,6 +69,23 @@ inline uint32_t atomicAdd(uint32_t* at, uint32_t value) {
     return old;
 }
 
+inline unsigned long long atomicMin(unsigned long long* at, unsigned long long value) {
+    unsigned long long old = *at;
+    if (value < old) *at = value;
+    return old;
+}
+
+inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long value) {
+    unsigned long long old = *at;
+    *at = old + value;
+    return old;
+}
+
+inline uint32_t __ballot_sync(uint32_t, bool value) {
+    uint32_t all = g16::emulate::peers(0), set = g16::emulate::peers(value);
+    return value ? set : all & ~set;
+}
+
 inline uint32_t __shfl_sync(uint32_t, uint32_t value, uint32_t lane) {
     return g16::emulate::exchange(value, lane);
 }

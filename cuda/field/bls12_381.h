@@ -85,6 +85,47 @@ struct FrParameters {
     }
 };
 
+/// The curves' endomorphisms, elements of Fp in Montgomery form. z is the absolute value of the curve's parameter.
+struct Endomorphisms {
+    /// z, whose sign is negative in the curve's parameter.
+    static constexpr uint64_t z = 0xd201000000010000;
+    /// A cube root of unity: (beta x, y) is -z^2 (x, y) for the points of G1.
+    G16_FN static constexpr uint32_t beta(int i) {
+        constexpr uint32_t value[] = {
+            0x798a64e8, 0x30f1361b, 0x7ece5a2a, 0xf3b8ddab, 0xc61577f7, 0x16a8ca3a, 0x74fd029b, 0xc26a2ff8,
+            0x60701c6e, 0x3636b766, 0x241b6160, 0x051ba4ab};
+        return value[i];
+    }
+    /// psi(x, y) = (psi_x conj(x), psi_y conj(y)) is -z (x, y) for the points of G2.
+    G16_FN static constexpr uint32_t psi_x_c0(int i) {
+        constexpr uint32_t value[] = {
+            0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000,
+            0x00000000, 0x00000000, 0x00000000, 0x00000000};
+        return value[i];
+    }
+    /// The same.
+    G16_FN static constexpr uint32_t psi_x_c1(int i) {
+        constexpr uint32_t value[] = {
+            0x867545c3, 0x890dc9e4, 0x3285a5d5, 0x2af32253, 0x309b7e2c, 0x50880866, 0x7e881024, 0xa20d1b8c,
+            0xe2db9068, 0x14e4f04f, 0x1564853a, 0x14e56d3f};
+        return value[i];
+    }
+    /// The same.
+    G16_FN static constexpr uint32_t psi_y_c0(int i) {
+        constexpr uint32_t value[] = {
+            0xa55c9ad1, 0x3e2f585d, 0x86c18183, 0x4294213d, 0x8b623732, 0x382844c8, 0x19103e18, 0x92ad2afd,
+            0xac7cf0b9, 0x1d794e4f, 0x7d825ec8, 0x0bd592fc};
+        return value[i];
+    }
+    /// The same.
+    G16_FN static constexpr uint32_t psi_y_c1(int i) {
+        constexpr uint32_t value[] = {
+            0x5aa30fda, 0x7bcfa7a2, 0x2a927e7c, 0xdc17dec1, 0x6b4ebef1, 0x2f088dd8, 0xda74d4a7, 0xd1ca2087,
+            0x96cebc1d, 0x2da25966, 0xbbfd87d2, 0x0e2b7eed};
+        return value[i];
+    }
+};
+
 }  // namespace g16
 
 #endif

@@ -7,37 +7,6 @@
 namespace g16 {
 namespace msm {
 
-/// A value of 16 k bytes, by loads of 16.
-template <class T>
-G16_DEVICE T fetch(const T* from) {
-    T out;
-    const Quad* quads = reinterpret_cast<const Quad*>(from);
-    uint32_t* words = reinterpret_cast<uint32_t*>(&out);
-    G16_UNROLL
-    for (int i = 0; i < (int)(sizeof(T) / 16); i++) {
-        Quad quad = quads[i];
-        words[4 * i] = quad.x;
-        words[4 * i + 1] = quad.y;
-        words[4 * i + 2] = quad.z;
-        words[4 * i + 3] = quad.w;
-    }
-    return out;
-}
-
-template <class T>
-G16_DEVICE void put(T* to, const T& value) {
-    Quad* quads = reinterpret_cast<Quad*>(to);
-    const uint32_t* words = reinterpret_cast<const uint32_t*>(&value);
-    G16_UNROLL
-    for (int i = 0; i < (int)(sizeof(T) / 16); i++) {
-        quads[i] = {words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]};
-    }
-}
-
-G16_DEVICE uint32_t thread_number() {
-    return blockIdx.x * blockDim.x + threadIdx.x;
-}
-
 template <class F>
 G16_DEVICE void clear(Xyzz<F>* buckets, uint32_t count) {
     uint32_t i = thread_number();

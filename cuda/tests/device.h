@@ -92,13 +92,18 @@ class Memory {
 
 /// Runs a kernel whose arguments are converted to its parameters' types.
 template <class... P, class... A>
-void launch(void (*kernel)(P...), uint32_t blocks, uint32_t threads, A... arguments) {
+void launch_shared(void (*kernel)(P...), uint32_t blocks, uint32_t threads, uint32_t shared_bytes, A... arguments) {
 #ifdef __CUDACC__
-    kernel<<<blocks, threads>>>((P)arguments...);
+    kernel<<<blocks, threads, shared_bytes>>>((P)arguments...);
     check(cudaGetLastError(), "launch");
 #else
-    emulate::launch(kernel, blocks, threads, 0, arguments...);
+    emulate::launch(kernel, blocks, threads, shared_bytes, arguments...);
 #endif
+}
+/// The same without dynamic shared memory.
+template <class... P, class... A>
+void launch(void (*kernel)(P...), uint32_t blocks, uint32_t threads, A... arguments) {
+    launch_shared(kernel, blocks, threads, 0, arguments...);
 }
 
 inline void wait() {

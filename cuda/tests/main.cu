@@ -1,6 +1,6 @@
-// gpu-test and emulate-test: VECTORS [LOG_SIZE | msm | msm:LOG_SIZE]... checks the device code against the vectors that
-// vectors.py wrote, and transforms and multi-scalar multiplications at the given sizes; the last line is "N passed, N failed"
-// and the exit code is 0 only if none failed. Multi-scalar multiplications are there where they are linked.
+// gpu-test and emulate-test: VECTORS [LOG_SIZE | SUITE | SUITE:LOG_SIZE]... checks the device code against the vectors that
+// vectors.py wrote, and transforms and the suites r1cs, split, import, fixed and msm at the given sizes; the last line is "N
+// passed, N failed" and the exit code is 0 only if none failed. Multi-scalar multiplications are there where they are linked.
 
 #include "suite.h"
 
@@ -54,6 +54,16 @@ void run_operation(const Operation& operation, const Section& section, Results& 
     }
 }
 
+struct Suite {
+    const char* name;
+    void (*small)(bool emulated, Results& results);
+    void (*large)(uint32_t log_size, Results& results);
+};
+const Suite kSuites[] = {{"r1cs", run_r1cs, run_r1cs_large},
+                         {"split", run_split, run_split_large},
+                         {"import", run_import, run_import_large},
+                         {"fixed", run_fixed_base, run_fixed_base_large}};
+
 }  // namespace
 }  // namespace g16
 
@@ -83,6 +93,16 @@ int main(int count, char** arguments) {
             run_transform_section(section, results);
             continue;
         }
+        auto is = [&](const char* name) { return section.name == name; };
+        void (*of_proof)(const Section&, Results&) = is("r1cs") ? run_r1cs_section
+                                                     : is("split") ? run_split_section
+                                                     : is("g1_import") || is("g2_import") || is("checksum") ? run_import_section
+                                                     : is("g1_fixed_base") || is("g2_fixed_base") ? run_fixed_base_section
+                                                                                                  : nullptr;
+        if (of_proof != nullptr) {
+            of_proof(section, results);
+            continue;
+        }
         if (section.name == "g1_msm" || section.name == "g2_msm") {
             if (run_msm_section) run_msm_section(section, msm, results);
             continue;
@@ -105,6 +125,16 @@ int main(int count, char** arguments) {
             printf("%s %s\n", arguments[i], results.failed == before ? "good" : "BAD");
             continue;
         }
+        bool suite = false;
+        for (const Suite& one : kSuites) {
+            size_t length = strlen(one.name);
+            if (strncmp(arguments[i], one.name, length) != 0) continue;
+            suite = true;
+            if (arguments[i][length] == ':') one.large((uint32_t)atoi(arguments[i] + length + 1), results);
+            else one.small(emulated, results);
+            printf("%s %s\n", arguments[i], results.failed == before ? "good" : "BAD");
+        }
+        if (suite) continue;
         run_large((uint32_t)atoi(arguments[i]), i % 2 ? 5 : 7, tuning, results);
         printf("2^%s %s\n", arguments[i], results.failed == before ? "good" : "BAD");
     }

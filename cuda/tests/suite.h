@@ -80,6 +80,25 @@ void run_transform_section(const Section& section, Results& results);
 /// Transforms and a quotient of 2^log_size elements, by the round trip and by values at points.
 void run_large(uint32_t log_size, uint32_t generator, const Tuning& tuning, Results& results);
 
+// The other kernels of a proof. `emulated` keeps sizes small; the large ones are of about 2^log_size elements.
+
+/// Sections r1cs.
+void run_r1cs_section(const Section& section, Results& results);
+void run_r1cs(bool emulated, Results& results);
+void run_r1cs_large(uint32_t log_size, Results& results);
+/// Sections split.
+void run_split_section(const Section& section, Results& results);
+void run_split(bool emulated, Results& results);
+void run_split_large(uint32_t log_size, Results& results);
+/// Sections g1_import and g2_import, and checksum.
+void run_import_section(const Section& section, Results& results);
+void run_import(bool emulated, Results& results);
+void run_import_large(uint32_t log_size, Results& results);
+/// Sections g1_fixed_base and g2_fixed_base.
+void run_fixed_base_section(const Section& section, Results& results);
+void run_fixed_base(bool emulated, Results& results);
+void run_fixed_base_large(uint32_t log_size, Results& results);
+
 // Null in a program that is linked without them.
 
 /// Sections g1_msm and g2_msm; tunings are those of G1 and G2.

@@ -304,6 +304,156 @@ def quotient_sections(bits, generator, back):
         section("quotient", [(flat(a) + flat(b) + flat(c), flat(h))], (bits, generator, generator, first))
 
 
+def swapped(data):
+    """Bytes as the little-endian words that a device reads."""
+    return list(struct.unpack(f"<{len(data) // 4}I", data))
+
+
+def r1cs_section(rows, variables, lengths, added, more, ones):
+    """One matrix: `lengths` gives a row's terms, `ones` the part of the coefficients that are 1 or -1."""
+    zoo = FR.zoo()
+    table = [1, R - 1] + zoo[:20] + [FR.random() for _ in range(10)]
+    w = [1] + [rng.choice(zoo) if i % 3 else FR.random() for i in range(variables - 1)]
+    starts, columns, indices, out = [0], [], [], []
+    for row in range(rows):
+        total = 0
+        for _ in range(lengths(row)):
+            column = rng.randrange(variables)
+            index = rng.randrange(2) if rng.random() < ones else rng.randrange(len(table))
+            columns.append(column)
+            indices.append(index)
+            total += table[index] * w[column]
+        starts.append(len(columns))
+        out.append(total % R)
+    size = rows + added + more
+    out += w[:added] + [0] * more
+    # The kernels never read the coefficients 1 and -1.
+    raw = FR.raw((1 << 256) - 1) * 2 + flat(table[2:])
+    section("r1cs", [(starts + columns + indices + flat(w) + raw, flat(out))], (rows, len(columns), variables, added | size << 16))
+
+
+def split_section(count, inputs, kinds):
+    """`kinds` draws a value; the densities are any."""
+    w = [kinds(i) for i in range(count)]
+    sets = [range(inputs, count)] + [[i for i in range(count) if rng.random() < part] for part in (0.7, 0.3)]
+    words64 = (count + 63) // 64
+    bitmaps = [words(sum(1 << i for i in members), 2 * words64) for members in sets[1:]]
+    out = []
+    for members in sets:
+        points = list(enumerate(members))
+        ones = [point for point, i in points if w[i] == 1]
+        rest = [(point, w[i]) for point, i in points if w[i] > 1]
+        out += [len(ones), len(rest)] + ones + [point for point, _ in rest] + [v for _, s in rest for v in FR.raw(s)]
+    section("split", [(flat(w) + bitmaps[0] + bitmaps[1], out)], (count, inputs, 0, 0))
+
+
+FAULTS = {name: i + 1 for i, name in enumerate(["flags", "infinity not zero", "x", "y", "curve", "infinity", "subgroup"])}
+
+
+def import_section(curve):
+    parts = 1 if curve.one == 1 else 2
+    split = lambda v: [v] if parts == 1 else [v[1], v[0]]
+    encode = lambda numbers: b"".join(n.to_bytes(48, "big") for n in numbers)
+    numbers = lambda p: split(p[0]) + split(p[1])
+    infinity = b"\x40" + bytes(96 * parts - 1)
+    cases = [(infinity, 0, None)]
+    add = lambda data, fault, point=None: cases.append((bytes(data), FAULTS[fault] if fault else 0, point))
+    order = R * curve.cofactor
+    outside = []
+    x = 3
+    while len(outside) < 3:
+        x += 1
+        y = curve.root(curve.add(curve.mul(curve.mul(abscissa := x if parts == 1 else (x, 1), abscissa), abscissa), curve.b))
+        if y is not None:
+            outside.append((abscissa, y))
+    assert all(curve.times(order, p) is None for p in outside)
+    good = [curve.generator, curve.neg(curve.generator)] + [curve.times(rng.randrange(R), curve.generator) for _ in range(4)]
+    # Of the cofactor's order, and of each small prime order there is; alone and beside a good point.
+    cofactor = [curve.times(R, p) for p in outside]
+    outside += cofactor
+    for prime in (3, 11, 10177, 859267, 52437899) if parts == 1 else (13, 23, 2713, 11953, 262069):
+        rest = order
+        while rest % prime == 0:
+            rest //= prime
+        for p in outside[:3]:
+            p = curve.times(rest, p)
+            while p is not None and curve.times(prime, p) is not None:
+                p = curve.times(prime, p)
+            if p is not None:
+                outside += [p, curve.neg(p), curve.sum(p, good[3]), curve.sum(p, good[0])]
+                break
+        else:
+            raise AssertionError(f"no point of order {prime}")
+    if parts == 1:
+        outside += [(0, 2), (0, P - 2)]
+    for p in good:
+        add(encode(numbers(p)), None, p)
+    for p in outside:
+        assert curve.times(R, p) is not None
+        add(encode(numbers(p)), "subgroup", p)
+    base = numbers(good[4])
+    for i in range(2 * parts):
+        fault = "x" if i < parts else "y"
+        for wrong in (P, P + 1, P + 2**32, (1 << 381) - 1):
+            add(encode(base[:i] + [wrong] + base[i + 1 :]), fault)
+            add(encode([wrong] * (i + 1) + base[i + 1 :]), "x")
+        for delta in (1, P - 1):
+            add(encode(base[:i] + [(base[i] + delta) % P] + base[i + 1 :]), "curve")
+        add(encode(base[:i] + [0] + base[i + 1 :]), "curve")
+    add(encode(base[parts:] + base[:parts]), "curve")
+    add(bytes(96 * parts), "curve")
+    for flags in range(0x20, 0x100, 0x20):
+        data = bytearray(encode(base))
+        data[0] |= flags
+        add(data, "infinity not zero" if flags == 0x40 else "flags")
+        data = bytearray(96 * parts)
+        data[0] = flags
+        if flags != 0x40:
+            add(data, "flags")
+    for at in range(0, 96 * parts, 13):
+        data = bytearray(infinity)
+        data[at] |= 1 << (at % 5)
+        add(data, "infinity not zero")
+    data = bytearray(infinity)
+    data[-1] |= 1
+    add(data, "infinity not zero")
+    section(f"{curve.name}_import", [(swapped(data), [kind] + curve.affine(point)) for data, kind, point in cases])
+
+
+def fixed_base_section(curve):
+    scalars = [0, 1, 2, 255, 256, R - 1, R, R + 1, (R - 1) // 2, (1 << 256) - 1] + [1 << k for k in range(7, 256, 62)]
+    scalars += [rng.randrange(R) for _ in range(5)]
+    base = curve.times(rng.randrange(R), curve.generator)
+    points = [curve.times(s % R, base) if s % R else None for s in scalars]
+    raw = [w for s in scalars for w in words(s, FR_WORDS)]
+    section(f"{curve.name}_fixed_base", [(curve.affine(base) + raw, [w for p in points for w in curve.affine(p)])], (len(scalars), 0, 0, 0))
+
+
+def checksum_section(count):
+    data = [rng.randrange(1 << 32) for _ in range(count)]
+    total = 0
+    for j in range((count + 1) // 2):
+        v = data[2 * j] | (data[2 * j + 1] << 32 if 2 * j + 1 < count else 0)
+        total += (v ^ v >> 32) * (j * 0x9E3779B97F4A7C15 % (1 << 64) | 1)
+    section("checksum", [(data, words(total % (1 << 64), 2))])
+
+
+def circuit_sections():
+    for rows, lengths, ones in (
+        (1, lambda row: 0, 0), (1, lambda row: 1, 1), (5, lambda row: row, 0.5), (33, lambda row: row % 3, 0.9),
+        (40, lambda row: 100 if row == 7 else row % 2, 0.2), (3, lambda row: 1500 if row == 1 else 1, 0.5),
+        (700, lambda row: 1 + row % 2, 0.9), (1100, lambda row: 0, 0), (60, lambda row: 17 * (row % 4), 0.5),
+    ):
+        r1cs_section(rows, rng.randrange(9, 60), lengths, rows % 4, rows % 7, ones)
+    witness = lambda i: rng.choice([0, 0, 1, 1, 1, 2, R - 1, FR.random()])
+    for count, inputs in ((0, 0), (1, 0), (1, 1), (2, 1), (33, 4), (64, 32), (65, 65), (130, 40), (1025, 3)):
+        split_section(count, inputs, witness)
+    for value in (0, 1, R - 1):
+        split_section(70, 2, lambda i: value)
+    for count in (1, 2, 3, 64, 777):
+        checksum_section(count)
+
+
 def main():
     for f in (FP, FR):
         prime_sections(f)
@@ -311,6 +461,9 @@ def main():
     for curve in (Curve("g1", 1), Curve("g2", 2)):
         curve.sections()
         msm_sections(curve)
+        import_section(curve)
+        fixed_base_section(curve)
+    circuit_sections()
     assert TWO_ADICITY == 32
     for bits in range(12):
         for generator in (7, 5) if bits <= 7 else (7,):

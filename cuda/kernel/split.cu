@@ -1,0 +1,153 @@
+// The split of a witness. split_kernels.h says what each kernel does.
+
+#include "split_kernels.h"
+
+namespace g16 {
+namespace split {
+
+constexpr uint32_t kTile = G16_SPLIT_TILE, kWords = kTile / 32, kWarps = G16_SPLIT_THREADS / 32;
+constexpr uint32_t kQueries = 3, kColumns = G16_SPLIT_COLUMNS;
+static_assert(kWords == 32, "a warp's lanes take the words of a tile");
+
+/// Which variables have a point in each query.
+struct Members {
+    const uint32_t *a_bits, *a_ranks, *b_bits, *b_ranks;
+    uint32_t num_inputs;
+
+    /// Of the variables [32 word, 32 word + 32).
+    G16_DEVICE uint32_t of(uint32_t query, uint32_t word) const {
+        const uint32_t* bits = query == 1 ? a_bits : b_bits;
+        if (query > 0) return bits != nullptr ? bits[word] : 0xffffffff;
+        uint32_t begin = 32 * word;
+        if (begin >= num_inputs) return 0xffffffff;
+        return num_inputs - begin >= 32 ? 0 : 0xffffffff << (num_inputs - begin);
+    }
+    /// The point of variable 32 word + lane, which is a member.
+    G16_DEVICE uint32_t point(uint32_t query, uint32_t word, uint32_t lane) const {
+        if (query == 0) return 32 * word + lane - num_inputs;
+        const uint32_t *bits = query == 1 ? a_bits : b_bits, *ranks = query == 1 ? a_ranks : b_ranks;
+        if (bits == nullptr) return 32 * word + lane;
+        uint32_t before = ranks[word / 2] + (word % 2 == 1 ? (uint32_t)__popc(bits[word - 1]) : 0);
+        return before + (uint32_t)__popc(bits[word] & ((1u << lane) - 1));
+    }
+};
+
+/// entries[column][word of the tile]: how many of a word's variables go to that list.
+G16_DEVICE void count_entries(uint32_t* entries, const Members& members, const uint32_t* masks, uint32_t words) {
+    uint32_t local = threadIdx.x % kWords, word = blockIdx.x * kWords + local;
+    for (uint32_t column = threadIdx.x / kWords; column < kColumns; column += kWarps) {
+        uint32_t mask = word < words ? masks[2 * (size_t)word + column % 2] & members.of(column / 2, word) : 0;
+        entries[column * 33 + local] = (uint32_t)__popc(mask);
+    }
+}
+
+/// The sum over the lanes up to this one.
+G16_DEVICE uint32_t sum_upto(uint32_t value) {
+    uint32_t lane = threadIdx.x % 32;
+    for (uint32_t step = 1; step < 32; step *= 2) {
+        uint32_t other = __shfl_sync(0xffffffff, value, (lane - step) & 31);
+        if (lane >= step) value += other;
+    }
+    return value;
+}
+
+/// Where a query's entries go.
+struct Lists {
+    uint32_t* ones;
+    uint32_t* picks;
+    Fr* scalars;
+};
+
+}  // namespace split
+}  // namespace g16
+
+using g16::Fr;
+
+G16_KERNEL(G16_SPLIT_THREADS, 4)
+g16_split_masks(uint32_t* masks, uint32_t* places, const Fr* w, uint32_t count, uint32_t num_inputs, const uint32_t* a_bits,
+                const uint32_t* b_bits) {
+    using namespace g16::split;
+    G16_SHARED(shared);
+    uint32_t *entries = reinterpret_cast<uint32_t*>(shared), lane = threadIdx.x % 32;
+    uint32_t words = count / 32 + (count % 32 != 0), begin = blockIdx.x * kWords;
+    Members members = {a_bits, nullptr, b_bits, nullptr, num_inputs};
+    for (uint32_t word = begin + threadIdx.x / 32; word < begin + kWords && word < words; word += kWarps) {
+        uint32_t i = 32 * word + lane;
+        Fr value = i < count ? g16::load(w + i) : Fr::zero();
+        bool one = value == Fr::one(), rest = !one && !value.is_zero();
+        uint32_t all_ones = __ballot_sync(0xffffffff, one), all_rest = __ballot_sync(0xffffffff, rest);
+        if (lane < 2) masks[2 * (size_t)word + lane] = lane == 0 ? all_ones : all_rest;
+    }
+    __syncthreads();
+    count_entries(entries, members, masks, words);
+    __syncthreads();
+    uint32_t column = threadIdx.x / 32;
+    if (column >= kColumns) return;
+    uint32_t sum = sum_upto(entries[column * 33 + lane]);
+    if (lane == 31) places[(size_t)column * gridDim.x + blockIdx.x] = sum;
+}
+
+G16_KERNEL(1024, 1) g16_split_places(uint32_t* places, uint32_t* counts, uint32_t tiles) {
+    using namespace g16::split;
+    G16_SHARED(shared);
+    uint32_t *sums = reinterpret_cast<uint32_t*>(shared), *column = places + (size_t)blockIdx.x * tiles;
+    uint32_t each = (tiles + blockDim.x - 1) / blockDim.x, begin = threadIdx.x * each, sum = 0;
+    uint32_t end = begin + each < tiles ? begin + each : tiles;
+    for (uint32_t i = begin; i < end; i++) sum += column[i];
+    uint32_t upto = sum_upto(sum), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (lane == 31) sums[warp] = upto;
+    __syncthreads();
+    if (warp == 0) {
+        uint32_t here = sums[lane], all = sum_upto(here);
+        sums[lane] = all - here;
+        if (lane == 31) counts[blockIdx.x] = all;
+    }
+    __syncthreads();
+    uint32_t place = sums[warp] + upto - sum;
+    for (uint32_t i = begin; i < end; i++) {
+        uint32_t here = column[i];
+        column[i] = place;
+        place += here;
+    }
+}
+
+G16_KERNEL(G16_SPLIT_THREADS, 4)
+g16_split_scatter(const uint32_t* masks, const uint32_t* places, const Fr* w, uint32_t count, uint32_t num_inputs,
+                  const uint32_t* a_bits, const uint32_t* a_ranks, const uint32_t* b_bits, const uint32_t* b_ranks,
+                  uint32_t* l_ones, uint32_t* l_picks, Fr* l_scalars, uint32_t* a_ones, uint32_t* a_picks, Fr* a_scalars,
+                  uint32_t* b_ones, uint32_t* b_picks, Fr* b_scalars) {
+    using namespace g16::split;
+    G16_SHARED(shared);
+    uint32_t *entries = reinterpret_cast<uint32_t*>(shared), lane = threadIdx.x % 32;
+    uint32_t words = count / 32 + (count % 32 != 0), begin = blockIdx.x * kWords;
+    Members members = {a_bits, a_ranks, b_bits, b_ranks, num_inputs};
+    count_entries(entries, members, masks, words);
+    __syncthreads();
+    for (uint32_t column = threadIdx.x / 32; column < kColumns; column += kWarps) {
+        uint32_t here = entries[column * 33 + lane], upto = sum_upto(here);
+        entries[column * 33 + lane] = places[(size_t)column * gridDim.x + blockIdx.x] + upto - here;
+    }
+    __syncthreads();
+    const Lists lists[kQueries] = {{l_ones, l_picks, l_scalars}, {a_ones, a_picks, a_scalars}, {b_ones, b_picks, b_scalars}};
+    for (uint32_t local = threadIdx.x / 32; local < kWords && begin + local < words; local += kWarps) {
+        uint32_t word = begin + local, ones = masks[2 * (size_t)word], rest = masks[2 * (size_t)word + 1];
+        bool one = ones >> lane & 1, other = rest >> lane & 1;
+        if (!one && !other) continue;
+        Fr scalar = other ? g16::load(w + 32 * (size_t)word + lane).to_canonical() : Fr::zero();
+        G16_UNROLL
+        for (uint32_t query = 0; query < kQueries; query++) {
+            uint32_t member = members.of(query, word);
+            if (lists[query].ones == nullptr || !(member >> lane & 1)) continue;
+            uint32_t column = 2 * query + (one ? 0 : 1), mask = (one ? ones : rest) & member;
+            uint32_t place = entries[column * 33 + local] + (uint32_t)__popc(mask & ((1u << lane) - 1));
+            uint32_t point = members.point(query, word, lane);
+            (one ? lists[query].ones : lists[query].picks)[place] = point;
+            if (other) g16::store(lists[query].scalars + place, scalar);
+        }
+    }
+}
+
+G16_KERNEL(256, 1) g16_to_canonical(Fr* out, const Fr* in, uint32_t count) {
+    uint32_t i = g16::thread_number();
+    if (i < count) g16::store(out + i, g16::load(in + i).to_canonical());
+}
