@@ -22,8 +22,12 @@
 #include <utility>
 #include <vector>
 
+#include "../kernel/fixed_base_kernels.h"
+#include "../kernel/import_kernels.h"
 #include "../kernel/kernels.h"
 #include "../kernel/msm_kernels.h"
+#include "../kernel/r1cs_kernels.h"
+#include "../kernel/split_kernels.h"
 
 namespace {
 
@@ -139,15 +143,18 @@ void called(uint32_t blocks, uint32_t threads, size_t shared, void** parameters)
 const std::map<std::string, Call>& kernels() {
 #define KERNEL(name) {#name, called<name>}
 #define GROUP(g)                                                                                                        \
-    KERNEL(g16_msm_clear_##g), KERNEL(g16_msm_accumulate_##g), KERNEL(g16_msm_join_##g), KERNEL(g16_msm_reduce_##g),       \
+    KERNEL(g16_fixed_windows_##g), KERNEL(g16_fixed_table_##g), KERNEL(g16_fixed_base_##g), KERNEL(g16_normalise_##g),     \
+        KERNEL(g16_import_##g), KERNEL(g16_check_##g), KERNEL(g16_subgroup_##g), KERNEL(g16_msm_clear_##g), KERNEL(g16_msm_accumulate_##g), KERNEL(g16_msm_join_##g), KERNEL(g16_msm_reduce_##g),       \
         KERNEL(g16_msm_merge_##g), KERNEL(g16_msm_window_##g), KERNEL(g16_msm_result_##g)
     static const std::map<std::string, Call> all = {
         KERNEL(g16_domain), KERNEL(g16_root_powers), KERNEL(g16_shift_powers), KERNEL(g16_twists), KERNEL(g16_radix2_inverse),
         KERNEL(g16_radix2_forward), KERNEL(g16_shift), KERNEL(g16_inverse_pass), KERNEL(g16_forward_pass),
-        KERNEL(g16_contiguous_pass), KERNEL(g16_product), KERNEL(g16_finish), KERNEL(g16_canonical), KERNEL(g16_msm_recode),
+        KERNEL(g16_contiguous_pass), KERNEL(g16_product), KERNEL(g16_finish), KERNEL(g16_msm_recode),
         KERNEL(g16_msm_count_digits), KERNEL(g16_msm_count_pairs), KERNEL(g16_msm_segment_sums), KERNEL(g16_msm_segment_starts),
         KERNEL(g16_msm_totals), KERNEL(g16_msm_places), KERNEL(g16_msm_scatter_digits), KERNEL(g16_msm_scatter_pairs),
-        KERNEL(g16_msm_list), GROUP(g1), GROUP(g2)};
+        KERNEL(g16_msm_list), KERNEL(g16_checksum), KERNEL(g16_r1cs_tiles), KERNEL(g16_r1cs_rows), KERNEL(g16_r1cs_join),
+        KERNEL(g16_r1cs_tail), KERNEL(g16_split_masks), KERNEL(g16_split_places), KERNEL(g16_split_scatter),
+        KERNEL(g16_to_canonical), GROUP(g1), GROUP(g2)};
     return all;
 }
 

@@ -70,11 +70,6 @@ G16_GLOBAL void g16_forward_pass(g16::Fr* data, uint32_t rows_log, uint32_t colu
 G16_GLOBAL void g16_contiguous_pass(g16::Fr* data, uint32_t rows_log, uint32_t columns_log, uint32_t mode,
                                     const g16::Fr* small, const g16::Fr* factors);
 
-// canonical.cu
-
-/// out[i] = the canonical value of values[i], reduced, for i below count; out may be values.
-G16_GLOBAL void g16_canonical(g16::Fr* out, const g16::Fr* values, uint32_t count);
-
 // quotient.cu
 
 /// out[i] = a[i] b[i] for i below count; out may be a or b. Where `c` is given and differs from that, *first becomes at

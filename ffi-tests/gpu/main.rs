@@ -59,6 +59,9 @@ fn main() {
             counts.check(&format!("proofs of {rows} rows"), proofs::same_under_every_plan(rows, inputs));
         }
     }
+    for log_domain in [5, 9, 18].into_iter().filter(|log| *log <= largest) {
+        counts.check(&format!("a partition of 2^{log_domain} rows"), proofs::partition(log_domain));
+    }
     if with_fault {
         counts.check("an error that loses a context", lost(device));
     }

@@ -1,6 +1,7 @@
 //! Whole proofs on a GPU against those of the CPU, byte for byte.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use groth16::engine::Engine;
 use groth16::engine::backend::{Backend, G2Placement};
@@ -13,6 +14,7 @@ use groth16::math::fr::Fr;
 use groth16::prover::circuit::Circuit;
 use groth16::prover::epilogue::Blinding;
 use groth16::prover::key::ProvingKey;
+use groth16::prover::partition;
 use groth16::prover::setup::{Trapdoor, setup};
 use groth16::prover::synthetic::{self, Shape};
 use groth16::prover::witness::Scalars;
@@ -71,6 +73,36 @@ impl Case {
         let engine = Engine::on(Backend::Cpu(1), &Config::default(), Box::new(|_| ()))?;
         self.prove(&engine, &self.load(&engine)?, false)
     }
+}
+
+/// A GPU's development key, whose proof is verified by itself.
+pub fn partition(log_domain: u32) -> Result<Option<String>> {
+    let (uuids, begin) = (first()?, Instant::now());
+    let gpu = Gpu::new(&uuids[0], 0)?;
+    let made = partition::partition(log_domain, 3, Some(&gpu))?;
+    let seconds = begin.elapsed().as_secs_f64();
+    if log_domain < 12 {
+        let same = partition::partition(log_domain, 3, None)?.key;
+        let is_same = same.h == made.key.h && same.l == made.key.l && same.b2.points == made.key.b2.points;
+        super::ensure(is_same && same.a.points == made.key.a.points, "the GPU's key is another than the CPU's")?;
+    }
+    let engine = engine(&uuids, 0, G2Placement::Device)?;
+    let key = engine.load_key(made.key.host_bytes() as u64, || Ok((made.key, None)))?;
+    let [a, b, c] = &made.rows;
+    let given = |name, values: &[Fr]| Scalars::from_values(name, values);
+    let input = ProofInput {
+        key,
+        rows: RowSource::Given { a: given("a", a)?, b: given("b", b)?, c: given("c", c)? },
+        inputs: given("inputs", &made.inputs)?,
+        aux: given("aux", &made.aux)?,
+        blinding: Blinding::random()?,
+        self_check: true,
+    };
+    let job = engine.create(input, None);
+    engine.submit(&job, 0)?;
+    job.wait(None);
+    job.result().unwrap_or_else(|| Err(Error::internal("a job that ended has no result")))?;
+    Ok(Some(format!("(key in {seconds:.2} s)")))
 }
 
 /// An engine on GPUs, with so much memory of each (0: most of it).

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use super::no_such_gpu;
 use super::ops::{KeyPoints, KeyShape, QueryScalars, Sums, Upload};
 use crate::error::Result;
+use crate::math::fr::Scalar;
+use crate::math::g1::G1Affine;
+use crate::math::g2::G2Affine;
 
 /// A GPU.
 #[derive(Debug)]
@@ -64,6 +67,14 @@ impl Gpu {
     }
 
     pub fn upload(&self, _upload: &Upload<'_>) -> Result<Uploaded> {
+        match *self {}
+    }
+
+    pub fn multiples_g1(&self, _scalars: &[Scalar]) -> Result<Vec<G1Affine>> {
+        match *self {}
+    }
+
+    pub fn multiples_g2(&self, _scalars: &[Scalar]) -> Result<Vec<G2Affine>> {
         match *self {}
     }
 

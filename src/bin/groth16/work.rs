@@ -9,6 +9,7 @@ use groth16::error::{Error, Result};
 use groth16::formats::r1cs::{self, R1cs};
 use groth16::formats::source::Source;
 use groth16::formats::wtns;
+use groth16::gpu::{self, Gpu};
 use groth16::math::fr::Fr;
 use groth16::prover::circuit::Circuit;
 use groth16::prover::epilogue::Blinding;
@@ -43,7 +44,12 @@ impl Work {
     /// Of the shape of a partition with so many rows, rounded up to a power of two.
     pub fn partition(engine: &Engine<Groth16>, rows: usize, console: &Console) -> Result<Self> {
         let spinner = console.spinner("key");
-        let made = engine.install(|| partition::partition(rows.next_power_of_two().ilog2(), SEED))?;
+        // A GPU makes the points much faster, whatever proves.
+        let found = gpu::gpus().unwrap_or_default();
+        let gpu = found.first().and_then(|gpu| Gpu::new(&gpu.uuid, 0).ok());
+        let log_domain = rows.next_power_of_two().ilog2();
+        let made = engine.install(|| partition::partition(log_domain, SEED, gpu.as_deref()))?;
+        drop(gpu);
         let (inputs, aux) = (Values::new(&made.inputs)?, Values::new(&made.aux)?);
         let [a, b, c] = &made.rows;
         let rows = Rows::Given([Values::new(a)?, Values::new(b)?, Values::new(c)?]);

@@ -348,7 +348,7 @@ fn a_partition_becomes_a_proof() {
     use crate::prover::partition::partition;
     let engine = engine();
     for log_domain in [5, 6, 9] {
-        let made = partition(log_domain, 3).unwrap();
+        let made = partition(log_domain, 3, None).unwrap();
         let loaded = engine.load_key(made.key.host_bytes() as u64, || Ok((made.key, None))).unwrap();
         let [a, b, c] = &made.rows;
         let given = |name, values: &[Fr]| Scalars::from_values(name, values).unwrap();
@@ -367,5 +367,5 @@ fn a_partition_becomes_a_proof() {
         // The self-check verifies it.
         job.result().unwrap().unwrap();
     }
-    assert!(partition(4, 3).is_err());
+    assert!(partition(4, 3, None).is_err());
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::context::{Context, Stream};
 use super::device::{DeviceInfo, devices};
+use super::fixed_base;
 use super::job::{self, JobVectors};
 use super::key::DeviceKey;
 use super::launch::Symbol;
@@ -15,6 +16,11 @@ use super::staging::Staging;
 use super::transforms::DeviceDomain;
 use crate::error::{Error, Result, Status};
 use crate::gpu::ops::{KeyId, KeyShape, Upload};
+use crate::math::fp::Fp;
+use crate::math::fp2::Fp2;
+use crate::math::fr::Scalar;
+use crate::math::g1::G1Affine;
+use crate::math::g2::G2Affine;
 use crate::sync::Mutex;
 
 /// A GPU. What is in its memory is lost with a `reset`.
@@ -31,7 +37,7 @@ pub(super) struct Loaded {
     pub msm: MsmKernels,
     /// Montgomery form to canonical form.
     pub canonical: Kernel,
-    module: Arc<Module>,
+    pub module: Arc<Module>,
     copy: Stream,
     /// Taken by an upload while it runs: one at a time.
     staging: Mutex<Option<Staging>>,
@@ -112,6 +118,16 @@ impl Gpu {
         PinnedMemory::new(&self.loaded().context, bytes)
     }
 
+    /// The generator of the first group times each scalar, canonical.
+    pub fn multiples_g1(&self, scalars: &[Scalar]) -> Result<Vec<G1Affine>> {
+        fixed_base::multiples::<Fp>(&self.loaded(), scalars)
+    }
+
+    /// The generator of the second group times each scalar.
+    pub fn multiples_g2(&self, scalars: &[Scalar]) -> Result<Vec<G2Affine>> {
+        fixed_base::multiples::<Fp2>(&self.loaded(), scalars)
+    }
+
     /// Drops a key; jobs that use it keep it until they end.
     pub fn evict(&self, key: KeyId) {
         let loaded = self.loaded();
@@ -138,7 +154,7 @@ impl Loaded {
         let module = Module::new(&context)?;
         Ok(Self {
             msm: MsmKernels::new(&module, info.compute, info.multiprocessors)?,
-            canonical: module.kernel(Symbol { file: "canonical", name: "g16_canonical" })?,
+            canonical: module.kernel(Symbol { file: "split", name: "g16_to_canonical" })?,
             copy: Stream::new(&context)?,
             staging: Mutex::new(None),
             keys: Mutex::new(BTreeMap::new()),

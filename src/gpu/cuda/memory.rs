@@ -7,6 +7,8 @@ use std::sync::Arc;
 use super::context::{Context, Stream};
 use super::driver::call;
 use crate::error::{Error, Result};
+use crate::math::fp::Fp;
+use crate::math::fp2::Fp2;
 use crate::math::fr::Fr;
 use crate::math::g1::{G1, G1Affine};
 use crate::math::g2::{G2, G2Affine};
@@ -32,6 +34,10 @@ unsafe impl Plain for u64 {}
 unsafe impl Plain for [u64; 4] {}
 // SAFETY: an array of integers behind a transparent type. One that is not below the modulus makes results wrong, not unsound.
 unsafe impl Plain for Fr {}
+// SAFETY: an array of integers behind a transparent type, as above.
+unsafe impl Plain for Fp {}
+// SAFETY: two of them behind a type of a fixed layout.
+unsafe impl Plain for Fp2 {}
 // SAFETY: two such arrays behind types of a fixed layout.
 unsafe impl Plain for G1Affine {}
 // SAFETY: four such arrays.
@@ -293,7 +299,8 @@ impl PinnedMemory {
 
     /// Writes zeros over the first `bytes` bytes.
     pub fn wipe(&mut self, bytes: usize) {
-        let wiped = &mut self.as_mut_slice()[..bytes.min(self.bytes)];
+        let count = bytes.min(self.bytes);
+        let wiped = &mut self.as_mut_slice()[..count];
         wiped.fill(0);
         // The compiler must take it that the zeros are read.
         std::hint::black_box(wiped);

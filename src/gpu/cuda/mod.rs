@@ -3,6 +3,7 @@
 pub mod context;
 pub mod device;
 mod driver;
+pub mod fixed_base;
 pub mod gpu;
 mod job;
 pub mod key;
