@@ -67,6 +67,8 @@ struct State {
     std::mutex kernels;
     std::vector<Device> devices;
     std::map<Address, Allocation> memory;
+    /// Dynamic shared memory that was allowed to kernels; others have 48 KiB.
+    std::map<void*, unsigned> shared;
     Fault fault;
     long calls = 0;
     /// Flips a bit of what the next download gives, if it is long enough.
@@ -239,7 +241,7 @@ int cuDeviceTotalMem_v2(size_t* bytes, int device) {
 
 int cuCtxCreate_v2(void** context, unsigned, int device) {
     ENTER(false);
-    if (int lost = state().devices[device].lost) return lost;
+    if (int lost = state().devices[device].lost; lost != success) return lost;
     *context = new Context{device};
     current.push_back(static_cast<Context*>(*context));
     return success;
@@ -294,8 +296,12 @@ int cuModuleGetFunction(void** function, void*, const char* name) {
     return success;
 }
 
-int cuFuncSetAttribute(void*, int, int) {
+int cuFuncSetAttribute(void* function, int attribute, int value) {
     ENTER(true);
+    enum { max_dynamic_shared_size = 8 };
+    if (attribute != max_dynamic_shared_size || value < 0 || value > 227 << 10) return invalid_value;
+    std::lock_guard<std::mutex> guard(state().lock);
+    state().shared[function] = (unsigned)value;
     return success;
 }
 
@@ -437,7 +443,12 @@ int cuEventElapsedTime(float* milliseconds, void* start, void* end) {
 int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned, unsigned shared,
                    void*, void** parameters, void**) {
     ENTER(true);
-    if (grid == 0 || block == 0 || block > 1024 || shared > 227 << 10) return invalid_value;
+    if (grid == 0 || block == 0 || block > 1024) return invalid_value;
+    {
+        std::lock_guard<std::mutex> guard(state().lock);
+        auto allowed = state().shared.find(function);
+        if (shared > (allowed == state().shared.end() ? 48u << 10 : allowed->second)) return invalid_value;
+    }
     std::lock_guard<std::mutex> guard(state().kernels);
     reinterpret_cast<Call>(function)(grid, block, shared, parameters);
     return success;
@@ -448,6 +459,13 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
 void g16_emulated_fail(const char* name, long after, long times, int result, int loses) {
     std::lock_guard<std::mutex> guard(state().lock);
     state().fault = {name, after, times, result, loses != 0};
+}
+
+/// Nothing fails any more, and lost devices are back.
+void g16_emulated_mend(void) {
+    std::lock_guard<std::mutex> guard(state().lock);
+    state().fault = Fault();
+    for (Device& device : state().devices) device.lost = success;
 }
 
 /// How many calls there were.

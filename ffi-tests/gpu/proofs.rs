@@ -116,18 +116,25 @@ pub fn first() -> Result<Vec<String>> {
     Ok(gpu::gpus()?.into_iter().take(1).map(|gpu| gpu.uuid).collect())
 }
 
-/// Every plan for one size: resident and streamed keys, large and small runs, G2 here and there.
-pub fn same_under_every_plan(rows: usize, inputs: usize) -> Result<Option<String>> {
+/// Every plan for one size: resident and streamed keys, large and small runs, G2 here and there. `quick`: some of them.
+pub fn same_under_every_plan(rows: usize, inputs: usize, quick: bool) -> Result<Option<String>> {
     let case = Case::new(rows, inputs)?;
     let expected = case.expected()?;
     let shape_bytes = case.key.host_bytes() as u64;
-    let mut tried = 0;
+    let (mut tried, mut turn) = (0, 0);
     // From room for all to room for little; what does not fit at all is refused with numbers.
     for bytes in [0, 16 * shape_bytes + (8 << 20), 4 * shape_bytes + (4 << 20), 2 * shape_bytes + (2 << 20), 1 << 20] {
         for placement in [G2Placement::Cpu, G2Placement::Device, G2Placement::Auto] {
+            turn += 1;
+            if quick && turn % 4 != 1 {
+                continue;
+            }
             let engine = engine(&first()?, bytes, placement)?;
             let key = case.load(&engine)?;
             for given in [false, true] {
+                if quick && given == (turn % 8 == 1) {
+                    continue;
+                }
                 match case.prove(&engine, &key, given) {
                     Ok(proof) => {
                         super::ensure(proof == expected, format!("{bytes} bytes, {placement:?}: another proof"))?;
@@ -139,6 +146,6 @@ pub fn same_under_every_plan(rows: usize, inputs: usize) -> Result<Option<String
             }
         }
     }
-    super::ensure(tried >= 6, format!("only {tried} proofs were made"))?;
+    super::ensure(tried >= if quick { 2 } else { 6 }, format!("only {tried} proofs were made"))?;
     Ok(Some(format!("({tried} proofs)")))
 }

@@ -8,7 +8,9 @@ use super::pool::Pool;
 use crate::gpu::host::Host;
 use crate::gpu::ops::{KeyId, KeyPoints, KeyShape};
 use crate::gpu::{Gpu, PinnedMemory, Uploaded, Worker};
+use crate::math::field::Field;
 use crate::math::fr::Fr;
+use crate::par;
 use crate::prover::buffer::Lent;
 use crate::prover::device_stage::Rows;
 use crate::prover::key::ProvingKey;
@@ -81,15 +83,20 @@ impl Lent for Borrowed {
 impl Drop for Borrowed {
     fn drop(&mut self) {
         if let Some(mut memory) = self.memory.take() {
-            let bytes = self.count * size_of::<Fr>();
-            memory.wipe(bytes);
-            drop(self.pool.give(bytes, memory));
+            par::for_each_chunk_mut(memory.values_mut(self.count), WIPED, |_, chunk: &mut [Fr]| {
+                chunk.fill(Fr::ZERO);
+                // The compiler must take it that the zeros are read.
+                std::hint::black_box(chunk);
+            });
+            drop(self.pool.give(self.count * size_of::<Fr>(), memory));
         }
     }
 }
 
 /// Vectors of page-locked memory that are kept for the next jobs: those of some jobs of one size.
-const KEPT_VECTORS: usize = 16;
+const KEPT_VECTORS: usize = 32;
+/// Elements that one thread wipes at a time.
+const WIPED: usize = 1 << 16;
 /// Shorter ones are not worth their calls of the driver.
 const LEAST_PINNED: usize = 1 << 12;
 

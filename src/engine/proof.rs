@@ -105,7 +105,9 @@ impl Drop for LoadedKey {
 impl Engine<Groth16> {
     /// Starts an engine that proves there. Of each GPU keys and jobs may take what its own limit leaves, whatever `config` says.
     pub fn on(backend: Backend, config: &Config, notify: Notify) -> Result<Self> {
-        let (gpus, lanes) = backend.split(config.host_bytes_limit / 4);
+        // Page-locked memory that waits for jobs; no limit of 0 is meant by none.
+        let pinned = if config.host_bytes_limit > 0 { config.host_bytes_limit / 4 } else { u64::MAX };
+        let (gpus, lanes) = backend.split(pinned);
         let config = Config { device_bytes_limit: gpus.job_limit(), ..config.clone() };
         Self::new(&config, Groth16 { gpus, ..Groth16::default() }, lanes, notify)
     }

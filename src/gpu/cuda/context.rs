@@ -14,6 +14,8 @@ use crate::error::{Error, Result, Status};
 const SCHED_BLOCKING_SYNC: u32 = 4;
 /// The stream does not wait for the null stream.
 const STREAM_NON_BLOCKING: u32 = 1;
+/// The driver takes the most urgent priority that the device has for any below.
+const MOST_URGENT: i32 = -100;
 /// A thread that waits for the event sleeps.
 const EVENT_BLOCKING_SYNC: u32 = 1;
 
@@ -115,10 +117,19 @@ unsafe impl Sync for Stream {}
 impl Stream {
     /// A stream that waits for no other.
     pub fn new(context: &Arc<Context>) -> Result<Self> {
+        Self::with_priority(context, 0)
+    }
+
+    /// The same, whose kernels and fills go before those of others that wait.
+    pub fn urgent(context: &Arc<Context>) -> Result<Self> {
+        Self::with_priority(context, MOST_URGENT)
+    }
+
+    fn with_priority(context: &Arc<Context>, priority: i32) -> Result<Self> {
         let _entered = context.enter()?;
         let mut raw = null_mut();
         // SAFETY: `raw` is writable.
-        unsafe { call!(cuStreamCreateWithPriority(&raw mut raw, STREAM_NON_BLOCKING, 0)) }?;
+        unsafe { call!(cuStreamCreateWithPriority(&raw mut raw, STREAM_NON_BLOCKING, priority)) }?;
         Ok(Self { raw, context: Arc::clone(context) })
     }
 

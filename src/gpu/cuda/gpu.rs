@@ -57,6 +57,7 @@ pub struct Uploaded {
     pub(super) key: Option<Arc<DeviceKey>>,
     pub(super) with_b2: bool,
     arena: Option<Arena>,
+    is_wiped: bool,
 }
 
 /// Arenas that are kept beside those in use.
@@ -155,7 +156,7 @@ impl Loaded {
         Ok(Self {
             msm: MsmKernels::new(&module, info.compute, info.multiprocessors)?,
             canonical: module.kernel(Symbol { file: "split", name: "g16_to_canonical" })?,
-            copy: Stream::new(&context)?,
+            copy: Stream::urgent(&context)?,
             staging: Mutex::new(None),
             keys: Mutex::new(BTreeMap::new()),
             domains: Mutex::new(Vec::new()),
@@ -181,7 +182,16 @@ impl Loaded {
         let key = if upload.streamed { None } else { self.key(upload, staging)? };
         let mut arena = self.arena(job::most_bytes(&shape))?;
         let vectors = job::upload(&mut arena, &shape, &data, staging, &self.copy)?;
-        Ok(Uploaded { loaded: Arc::clone(self), shape, vectors, domain, key, with_b2, arena: Some(arena) })
+        Ok(Uploaded {
+            loaded: Arc::clone(self),
+            shape,
+            vectors,
+            domain,
+            key,
+            with_b2,
+            arena: Some(arena),
+            is_wiped: false,
+        })
     }
 
     /// The resident key; `None` where there is no room for it.
@@ -246,11 +256,22 @@ impl Loaded {
     }
 }
 
+impl Uploaded {
+    /// Wipes its memory behind what the stream has done with it, which must be waited for before this is dropped.
+    pub(super) fn wipe(&mut self, stream: &Stream) -> Result<()> {
+        if let Some(arena) = &mut self.arena {
+            arena.wipe(stream)?;
+            self.is_wiped = true;
+        }
+        Ok(())
+    }
+}
+
 impl Drop for Uploaded {
     fn drop(&mut self) {
         let Some(mut arena) = self.arena.take() else { return };
         // The witness was there. Where the device fails, the memory is lost with its context.
-        if arena.wipe(&self.loaded.copy).is_err() {
+        if !self.is_wiped && arena.wipe(&self.loaded.copy).is_err() {
             return;
         }
         arena.clear();

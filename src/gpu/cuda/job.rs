@@ -3,7 +3,7 @@
 use super::context::Stream;
 use super::memory::{Arena, DeviceVec};
 use super::staging::Staging;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::ops::{JobData, KeyShape, QueryScalars};
 use crate::math::fr::{Fr, Scalar};
 
@@ -18,9 +18,21 @@ pub(super) struct DeviceQuery {
 /// The vectors of a job, in an arena that is not theirs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JobVectors {
+    /// As long as the domain, but only the first `rows` elements are there.
     pub a: DeviceVec<Fr>,
     pub b: DeviceVec<Fr>,
+    pub rows: usize,
     pub queries: [DeviceQuery; 3],
+}
+
+impl JobVectors {
+    /// Zeros for the rows that are not there. Not by the upload: a fill needs multiprocessors, which kernels of another job hold.
+    pub fn pad(&self, stream: &Stream) -> Result<()> {
+        for vector in [self.a, self.b] {
+            vector.part(self.rows, vector.len().saturating_sub(self.rows))?.fill(0, stream)?;
+        }
+        Ok(())
+    }
 }
 
 /// Bytes that any job of this shape takes at most: rows, and scalars of which none is zero or one.
@@ -41,12 +53,10 @@ pub(super) fn upload(
         let vector = arena.take(shape.domain_size())?;
         if data.is_pinned {
             // SAFETY: the upload is waited for before its data is given back.
-            unsafe { vector.upload(values, stream) }?;
-            return Ok(vector);
+            unsafe { vector.part(0, values.len())?.upload(values, stream) }?;
+        } else {
+            staging.upload(&vector, 0, values, stream)?;
         }
-        staging.upload(&vector, 0, values, stream)?;
-        let padding = vector.part(values.len(), vector.len().saturating_sub(values.len()))?;
-        padding.fill(0, stream)?;
         Ok(vector)
     };
     let (a, b) = (rows(data.a)?, rows(data.b)?);
@@ -60,5 +70,9 @@ pub(super) fn upload(
         staging.upload(&values, 0, &scalars.scalars, stream)?;
         Ok(DeviceQuery { ones, picks, scalars: values })
     };
-    Ok(JobVectors { a, b, queries: [query(l_query)?, query(a_query)?, query(b_query)?] })
+    let rows = data.a.len();
+    if data.b.len() != rows {
+        return Err(Error::internal(format!("{rows} rows of a and {} of b", data.b.len())));
+    }
+    Ok(JobVectors { a, b, rows, queries: [query(l_query)?, query(a_query)?, query(b_query)?] })
 }

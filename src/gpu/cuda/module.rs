@@ -94,7 +94,7 @@ impl Module {
         let mut raw = null_mut();
         // SAFETY: `raw` is writable, the module lives, the name ends with a NUL.
         unsafe { call!(cuModuleGetFunction(&raw mut raw, module, c_name.as_ptr())) }
-            .map_err(|error| Error::internal(format!("kernel {name} of {file}: {}", error.message())))?;
+            .map_err(|error| error.at(format!("kernel {name} of {file}")))?;
         Ok(Kernel { raw, name, module: Arc::clone(self) })
     }
 }

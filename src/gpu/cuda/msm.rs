@@ -45,16 +45,26 @@ impl MsmKernels {
         };
         let multiprocessors = u32::try_from(multiprocessors).unwrap_or(1).max(1);
         let kernels = Self { groups: [load(Group::G1)?, load(Group::G2)?], compute, multiprocessors };
-        // Once for all runs: the scatters of the largest plan take the most.
         for group in [Group::G1, Group::G2] {
-            let plan = kernels.plan(Task { group, sum: false, count: MOST, picks: false });
-            for launch in plan.launches() {
-                if launch.shape.shared_bytes > 48 << 10 {
-                    kernels.kernel(group, launch.kernel)?.allow_shared_bytes(96 << 10)?;
-                }
-            }
+            kernels.allow_shared_bytes(group)?;
         }
         Ok(kernels)
+    }
+
+    /// Once for the runs of all sizes: shared memory grows with the bits of a digit, which are the same up to a power of two.
+    fn allow_shared_bytes(&self, group: Group) -> Result<()> {
+        let mut most = [0; KernelName::ALL.len()];
+        for log in 0..=MOST.ilog2() {
+            let plan = self.plan(Task { group, sum: false, count: 1 << log, picks: false });
+            for launch in plan.launches() {
+                let most = &mut most[launch.kernel as usize];
+                *most = launch.shape.shared_bytes.max(*most);
+            }
+        }
+        for (kernel, bytes) in KernelName::ALL.into_iter().zip(most).filter(|(_, bytes)| *bytes > 48 << 10) {
+            self.kernel(group, kernel)?.allow_shared_bytes(bytes)?;
+        }
+        Ok(())
     }
 
     /// The launches of a task.

@@ -16,6 +16,9 @@ pub enum Section {
 }
 
 impl Section {
+    /// All of them, in the order of the enumeration.
+    pub const ALL: [Self; 5] = [Self::H, Self::L, Self::A, Self::B1, Self::B2];
+
     /// Index of its query among L, A and B; `None` for H.
     pub fn query(self) -> Option<usize> {
         match self {

@@ -28,7 +28,9 @@ pub struct Worker {
 /// What belongs to one context.
 struct Lane {
     loaded: Arc<Loaded>,
-    compute: Stream,
+    /// Sections go beside each other, so that the short runs of one fill what those of others leave idle; the first stream has
+    /// the quotient, and everything where points are streamed.
+    compute: [Stream; SECTIONS],
     /// Brings streamed points.
     feed: Stream,
     staging: Option<Staging>,
@@ -38,8 +40,8 @@ struct Lane {
 /// How a proof's work is cut.
 struct Plan {
     steps: Vec<Step>,
-    /// Bytes of the workspace of the largest run.
-    scratch: u64,
+    /// Bytes of the workspace of each stream's largest run.
+    scratch: [u64; SECTIONS],
     /// Points of a buffer for streamed ones; 0 where none is streamed.
     window: usize,
     /// Results in each group.
@@ -49,12 +51,13 @@ struct Plan {
 /// The workspace of one proof, cut up.
 struct Scratch {
     u: DeviceVec<Fr>,
-    runs: DeviceVec<u8>,
+    runs: [DeviceVec<u8>; SECTIONS],
     g1: DeviceVec<G1>,
     g2: DeviceVec<G2>,
     streamed: [DeviceVec<G2Affine>; STREAM_BUFFERS],
 }
 
+const SECTIONS: usize = Section::ALL.len();
 /// Runs are not cut smaller than this; what needs less finds no room for anything else either.
 const LEAST_LOG: u32 = 12;
 const MOST_LOG: u32 = 26;
@@ -76,7 +79,7 @@ impl Worker {
     /// whatever memory there is. `DeviceMemory` where there is not enough for the smallest cut.
     pub fn run(
         &mut self,
-        job: Uploaded,
+        mut job: Uploaded,
         points: &KeyPoints<'_>,
         queries: [&QueryScalars; 3],
         stopped: impl Fn() -> bool,
@@ -88,7 +91,7 @@ impl Worker {
         let lane = self.lane.as_mut().ok_or_else(|| Error::internal("no lane"))?;
         let result = lane.run(&job, points, queries, limit, &stopped);
         // Whatever happened, nothing of the job's memory is in use when it is given back.
-        let ended = lane.feed.synchronize().and_then(|()| lane.compute.synchronize());
+        let ended = lane.wait().and_then(|()| job.wipe(&lane.compute[0])).and_then(|()| lane.compute[0].synchronize());
         let sums = result.and_then(|sums| ended.map(|()| sums));
         if sums.as_ref().is_err_and(|error| error.status() == Status::Device) {
             self.lane = None;
@@ -106,7 +109,16 @@ impl std::fmt::Debug for Worker {
 impl Lane {
     fn new(loaded: &Arc<Loaded>) -> Result<Self> {
         let stream = || Stream::new(&loaded.context);
-        Ok(Self { loaded: Arc::clone(loaded), compute: stream()?, feed: stream()?, staging: None, workspace: None })
+        let compute = [stream()?, stream()?, stream()?, stream()?, stream()?];
+        Ok(Self { loaded: Arc::clone(loaded), compute, feed: stream()?, staging: None, workspace: None })
+    }
+
+    /// Waits for all streams.
+    fn wait(&self) -> Result<()> {
+        let all = self.compute.iter().chain([&self.feed]);
+        // All of them, also when one has failed.
+        let ended: Vec<Result<()>> = all.map(Stream::synchronize).collect();
+        ended.into_iter().collect()
     }
 
     fn run(
@@ -120,6 +132,7 @@ impl Lane {
         let (plan, scratch) = self.plan(job, queries, limit)?;
         let go_on = || if stopped() { Err(Error::new(Status::Cancelled, "stopped between kernels")) } else { Ok(()) };
         go_on()?;
+        job.vectors.pad(&self.compute[0])?;
         self.quotient(job, &scratch)?;
         let mut feeder = Feeder { read: [None, None], staging: self.staging.take() };
         let mut ends: Vec<(Section, usize)> = Vec::with_capacity(plan.steps.len());
@@ -136,7 +149,7 @@ impl Lane {
                     let index = &mut counts[group as usize];
                     self.sum(job, &scratch, *section, *place, scalars, *index)?;
                     if let Place::Streamed { buffer, .. } = place {
-                        feeder.read[*buffer] = Some(self.compute.record()?);
+                        feeder.read[*buffer] = Some(self.compute[0].record()?);
                     }
                     ends.push((*section, *index));
                     *index += 1;
@@ -144,7 +157,10 @@ impl Lane {
             }
         }
         self.staging = feeder.staging.take();
-        collect(&scratch, counts, &ends, job.with_b2, &self.compute)
+        for stream in &self.compute[1..] {
+            self.compute[0].wait(&stream.record()?)?;
+        }
+        collect(&scratch, counts, &ends, job.with_b2, &self.compute[0])
     }
 
     /// The largest cut that finds room, with its memory.
@@ -178,12 +194,13 @@ impl Lane {
     fn cut(&self, job: &Uploaded, queries: [&QueryScalars; 3], most: usize) -> Plan {
         let streamed = job.key.is_none();
         let steps = steps::steps(&job.shape, queries, most, streamed, job.with_b2);
-        let (mut scratch, mut window, mut results) = (0, 0, [0, 0]);
+        let (mut scratch, mut window, mut results) = ([0; SECTIONS], 0, [0, 0]);
         for step in &steps {
             match step {
                 Step::Bring { points, .. } => window = window.max(points.len()),
-                Step::Sum { section, scalars, .. } => {
-                    scratch = scratch.max(self.msm(*section, scalars).workspace_bytes());
+                Step::Sum { section, place, scalars } => {
+                    let scratch = &mut scratch[stream_of(*section, *place)];
+                    *scratch = self.msm(*section, scalars).workspace_bytes().max(*scratch);
                     results[group_of(*section) as usize] += 1;
                 }
             }
@@ -214,17 +231,19 @@ impl Lane {
 
     fn drop_workspace(&mut self) -> Result<()> {
         let Some(mut arena) = self.workspace.take() else { return Ok(()) };
-        arena.wipe(&self.compute)?;
-        self.compute.synchronize()
+        arena.wipe(&self.compute[0])?;
+        self.compute[0].synchronize()
     }
 
     fn lay(&mut self, job: &Uploaded, plan: &Plan) -> Result<Scratch> {
         let arena = self.workspace.as_mut().ok_or_else(|| Error::internal("no workspace"))?;
         arena.clear();
-        let scratch = usize::try_from(plan.scratch).map_err(|_| Error::internal("a workspace of 2^64 bytes"))?;
+        let mut run = |bytes: u64| arena.take(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let [h, l, a, b1, b2] = plan.scratch;
+        let runs = [run(h)?, run(l)?, run(a)?, run(b1)?, run(b2)?];
         Ok(Scratch {
             u: arena.take(job.shape.domain_size())?,
-            runs: arena.take(scratch)?,
+            runs,
             g1: arena.take(plan.results[0])?,
             g2: arena.take(plan.results[1])?,
             streamed: [arena.take(plan.window)?, arena.take(plan.window)?],
@@ -234,12 +253,12 @@ impl Lane {
     /// The coefficients of the quotient, canonical, into `b`.
     fn quotient(&self, job: &Uploaded, scratch: &Scratch) -> Result<()> {
         let JobRows { a, b } = JobRows::of(job);
-        job.domain.quotient(&QuotientVectors { a, b, c: None, u: scratch.u }, &self.compute)?;
+        job.domain.quotient(&QuotientVectors { a, b, c: None, u: scratch.u }, &self.compute[0])?;
         let count = u32::try_from(job.shape.domain_size()).map_err(|_| Error::internal("a domain of 2^32 elements"))?;
         let place = Argument::element(&b, 0)?;
         let shape = Shape { blocks: count.div_ceil(256), threads: 256, shared_bytes: 0 };
         // SAFETY: the kernel's parameters are out, in and the number of elements, which `b` has.
-        unsafe { self.loaded.canonical.launch(&self.compute, shape, &[place, place, Argument::Number(count)]) }
+        unsafe { self.loaded.canonical.launch(&self.compute[0], shape, &[place, place, Argument::Number(count)]) }
     }
 
     fn sum(
@@ -281,12 +300,13 @@ impl Lane {
             Group::G1 => msm::address(&scratch.g1, index)?,
             Group::G2 => msm::address(&scratch.g2, index)?,
         };
-        let workspace = msm::address(&scratch.runs, 0)?;
-        let workspace_bytes = scratch.runs.len() as u64;
+        let stream = stream_of(section, place);
+        let workspace = msm::address(&scratch.runs[stream], 0)?;
+        let workspace_bytes = scratch.runs[stream].len() as u64;
         let buffers = MsmBuffers { points, scalars: scalar, picks: pick, result, workspace, workspace_bytes };
         // SAFETY: the addresses are of vectors of the job, the key and the workspace, as long as the section's counts say; they stay
         // until the worker has waited for the stream.
-        unsafe { self.loaded.msm.run(&self.msm(section, scalars), &buffers, &self.compute) }
+        unsafe { self.loaded.msm.run(&self.msm(section, scalars), &buffers, &self.compute[stream]) }
     }
 }
 
@@ -307,8 +327,8 @@ impl Plan {
     fn bytes(&self, job: &Uploaded) -> u64 {
         let results = Arena::bytes_for::<G1>(self.results[0]) + Arena::bytes_for::<G2>(self.results[1]);
         let streamed = STREAM_BUFFERS as u64 * Arena::bytes_for::<G2Affine>(self.window);
-        let runs = Arena::bytes_for::<u8>(usize::try_from(self.scratch).unwrap_or(usize::MAX));
-        Arena::bytes_for::<Fr>(job.shape.domain_size()) + runs + results + streamed
+        let run = |bytes: &u64| Arena::bytes_for::<u8>(usize::try_from(*bytes).unwrap_or(usize::MAX));
+        Arena::bytes_for::<Fr>(job.shape.domain_size()) + self.scratch.iter().map(run).sum::<u64>() + results + streamed
     }
 }
 
@@ -339,7 +359,7 @@ impl Feeder {
             Section::B1 => self.copy(lane, points.b1, window, to),
             Section::B2 => self.copy(lane, points.b2, window, to),
         }?;
-        lane.compute.wait(&lane.feed.record()?)
+        lane.compute[0].wait(&lane.feed.record()?)
     }
 
     fn copy<P: Plain>(
@@ -354,6 +374,14 @@ impl Feeder {
         let kept = self.staging.take();
         let staging = self.staging.insert(kept.map_or_else(|| Staging::new(&lane.loaded.context), Ok)?);
         staging.upload(&to.reinterpret::<P>()?, 0, some, &lane.feed)
+    }
+}
+
+/// Which stream runs a section.
+fn stream_of(section: Section, place: Place) -> usize {
+    match place {
+        Place::Resident => section as usize,
+        Place::Streamed { .. } => 0,
     }
 }
 

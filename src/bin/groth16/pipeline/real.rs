@@ -23,6 +23,9 @@ use crate::work::Work;
 /// How often a closed load is filled up: short beside any proof that is worth measuring, and no load by itself.
 const TICK: Duration = Duration::from_millis(1);
 
+/// Jobs at once in a warm-up, beside those on devices.
+const MOST_WARM_UP: usize = 8;
+
 /// What all modes prove.
 pub struct Real {
     work: Work,
@@ -51,6 +54,21 @@ impl Real {
         Ok(Self { work, config, place })
     }
 
+    /// With the first jobs keys come to GPUs, memory is taken, and rates are measured: one alone, then as many at once as there
+    /// will be.
+    fn warm_up(&self, engine: &Engine<Groth16>, jobs: usize) -> Result<()> {
+        for count in [1, 1, jobs, jobs] {
+            let started: Result<Vec<_>> = (0..count)
+                .map(|_| {
+                    let job = engine.create(self.work.input()?, None);
+                    engine.submit(&job, 0).map(|()| job)
+                })
+                .collect();
+            started?.iter().try_for_each(ended)?;
+        }
+        Ok(())
+    }
+
     /// Runs the load; every job must become a proof.
     pub fn run(&self, load: &Load, mode: Mode, console: &Console) -> Result<Measured> {
         let (waiting, starts) = match load.arrivals {
@@ -60,7 +78,7 @@ impl Real {
         let config = Config {
             g2_lanes: load.g2_lanes,
             jobs_per_device: load.slots(mode),
-            max_queued_jobs: waiting,
+            max_queued_jobs: waiting.max(MOST_WARM_UP + load.devices * load.slots(mode)),
             mode,
             record_entries: usize::MAX,
             ..self.config.clone()
@@ -71,10 +89,8 @@ impl Real {
             gpus => gpus,
         };
         let engine = Engine::on(backend, &config, Box::new(|_| ()))?;
-        // Keys come to GPUs, and rates are measured, with the first jobs.
-        let warm_up = if self.place.backend == BackendChoice::Gpu { 2 * load.devices.max(2) } else { 0 };
-        for _ in 0..warm_up {
-            prove(&engine, &self.work)?;
+        if self.place.backend == BackendChoice::Gpu {
+            self.warm_up(&engine, waiting.min(MOST_WARM_UP) + load.devices * load.slots(mode))?;
         }
         let before = engine.record();
         let bar = console.jobs(name(mode), load.jobs as u64);
