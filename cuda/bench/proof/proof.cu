@@ -264,6 +264,7 @@ void points(uint32_t log_fixed, uint32_t log_import) {
         for (uint32_t at = 0; at < count; at += piece) multiply(at), normalise(at);
     });
     double part = best([&] { multiply(0); }) * (count / piece);
+    normalise(0);
     double wide = 32 * (g2 ? 8 * 3 * kMul + 2 * 2 * kMul : 8 * kMul + 2 * kSqr);
     printf("%s fixed base 2^%u: %.2f ms (sums %.2f), %.1f M points/s, sums at %.0f %% of the products' limit\n", Kernels<F>::name,
            log_fixed, ms, part, count / ms * 1e-3, 100 * wide * count / (part * 1e-3) / kWide);
