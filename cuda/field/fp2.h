@@ -16,7 +16,7 @@ struct Fp2 {
     G16_FN friend Fp2 operator+(const Fp2& a, const Fp2& b) { return {a.c0 + b.c0, a.c1 + b.c1}; }
     G16_FN friend Fp2 operator-(const Fp2& a, const Fp2& b) { return {a.c0 - b.c0, a.c1 - b.c1}; }
     /// Karatsuba: three products.
-    G16_FN friend Fp2 operator*(const Fp2& a, const Fp2& b) {
+    G16_PRODUCT friend Fp2 operator*(const Fp2& a, const Fp2& b) {
 #if defined(__CUDA_ARCH__) && defined(G16_COMPACT)
         // One product's code for all three: sums of points would not fit the instruction caches.
         Fp x = a.c0, y = b.c0, first, second, third;
@@ -33,7 +33,7 @@ struct Fp2 {
         return {low - high, both - low - high};
     }
     /// (c0 + c1)(c0 - c1) + 2 c0 c1 u: two products.
-    G16_FN Fp2 square() const {
+    G16_PRODUCT Fp2 square() const {
 #if defined(__CUDA_ARCH__) && defined(G16_COMPACT)
         Fp x = c0 + c1, y = c0 - c1, first, second;
         G16_ROLLED

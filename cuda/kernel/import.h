@@ -122,11 +122,28 @@ G16_DEVICE void check(const Affine<F>* points, uint32_t count, uint64_t base, bo
     report(first, base + i, kind);
 }
 
-/// A sum is rare beside doublings. In G2 it is of copies, so that its code and its operands stay out of their way.
-G16_RARE G2Jacobian add_rarely(G2Jacobian sum, G2Affine p) {
-    return sum + p;
+/// An element of Fp whose products are calls: sums of points in it are short code, for places that are rare.
+struct Called {
+    Fp value;
+
+    G16_FN static Called zero() { return {Fp::zero()}; }
+    G16_FN static Called one() { return {Fp::one()}; }
+    G16_FN friend Called operator+(const Called& a, const Called& b) { return {a.value + b.value}; }
+    G16_FN friend Called operator-(const Called& a, const Called& b) { return {a.value - b.value}; }
+    G16_RARE friend Called operator*(Called a, Called b) { return {a.value * b.value}; }
+    G16_FN Called square() const { return *this * *this; }
+    G16_FN Called twice() const { return *this + *this; }
+    G16_FN Called operator-() const { return {-value}; }
+    G16_FN bool is_zero() const { return value.is_zero(); }
+};
+
+/// A sum is rare beside doublings: it is of copies, so that its code and its operands stay out of their way.
+G16_DEVICE_CALLED G1Jacobian add_rarely(G1Jacobian a, G1Jacobian b) {
+    using Point = Jacobian<Called>;
+    Point sum = Point{{a.x}, {a.y}, {a.z}} + Point{{b.x}, {b.y}, {b.z}};
+    return {sum.x.value, sum.y.value, sum.z.value};
 }
-G16_DEVICE G1Jacobian add_rarely(const G1Jacobian& sum, const G1Jacobian& p) {
+G16_DEVICE_CALLED G2Jacobian add_rarely(G2Jacobian sum, G2Affine p) {
     return sum + p;
 }
 

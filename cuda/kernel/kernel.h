@@ -10,12 +10,15 @@
 /// `name` points to the block's dynamic shared memory.
 #define G16_SHARED(name) extern __shared__ ::g16::Quad name[]
 #define G16_DEVICE __device__ __forceinline__
+/// For code that is rare beside what calls it.
+#define G16_DEVICE_CALLED inline __device__ __noinline__
 #else
 #include "../emulate/emulate.h"
 #define G16_GLOBAL
 #define G16_KERNEL(threads, blocks) extern "C" void
 #define G16_SHARED(name) ::g16::Quad* name = ::g16::emulate::shared()
 #define G16_DEVICE inline
+#define G16_DEVICE_CALLED inline __attribute__((noinline))
 #endif
 
 namespace g16 {

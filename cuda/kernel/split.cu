@@ -71,12 +71,19 @@ g16_split_masks(uint32_t* masks, uint32_t* places, const Fr* w, uint32_t count, 
     uint32_t *entries = reinterpret_cast<uint32_t*>(shared), lane = threadIdx.x % 32;
     uint32_t words = count / 32 + (count % 32 != 0), begin = blockIdx.x * kWords;
     Members members = {a_bits, nullptr, b_bits, nullptr, num_inputs};
-    for (uint32_t word = begin + threadIdx.x / 32; word < begin + kWords && word < words; word += kWarps) {
-        uint32_t i = 32 * word + lane;
-        Fr value = i < count ? g16::load(w + i) : Fr::zero();
-        bool one = value == Fr::one(), rest = !one && !value.is_zero();
+    // All loads are under way before the first is used.
+    Fr values[kWords / kWarps];
+    G16_UNROLL
+    for (uint32_t j = 0; j < kWords / kWarps; j++) {
+        uint32_t i = 32 * (begin + threadIdx.x / 32 + j * kWarps) + lane;
+        values[j] = i < count ? g16::load(w + i) : Fr::zero();
+    }
+    G16_UNROLL
+    for (uint32_t j = 0; j < kWords / kWarps; j++) {
+        uint32_t word = begin + threadIdx.x / 32 + j * kWarps;
+        bool one = values[j] == Fr::one(), rest = !one && !values[j].is_zero();
         uint32_t all_ones = __ballot_sync(0xffffffff, one), all_rest = __ballot_sync(0xffffffff, rest);
-        if (lane < 2) masks[2 * (size_t)word + lane] = lane == 0 ? all_ones : all_rest;
+        if (lane < 2 && word < words) masks[2 * (size_t)word + lane] = lane == 0 ? all_ones : all_rest;
     }
     __syncthreads();
     count_entries(entries, members, masks, words);
@@ -123,26 +130,41 @@ g16_split_scatter(const uint32_t* masks, const uint32_t* places, const Fr* w, ui
     Members members = {a_bits, a_ranks, b_bits, b_ranks, num_inputs};
     count_entries(entries, members, masks, words);
     __syncthreads();
-    for (uint32_t column = threadIdx.x / 32; column < kColumns; column += kWarps) {
+    uint32_t *rest_places = entries + kColumns * 33, *rest_list = rest_places + 33;
+    for (uint32_t column = threadIdx.x / 32; column <= kColumns; column += kWarps) {
+        bool all = column == kColumns;
+        if (all) entries[column * 33 + lane] = begin + lane < words ? (uint32_t)__popc(masks[2 * (size_t)(begin + lane) + 1]) : 0;
         uint32_t here = entries[column * 33 + lane], upto = sum_upto(here);
-        entries[column * 33 + lane] = places[(size_t)column * gridDim.x + blockIdx.x] + upto - here;
+        entries[column * 33 + lane] = (all ? 0 : places[(size_t)column * gridDim.x + blockIdx.x]) + upto - here;
+        if (all && lane == 31) rest_places[32] = upto;
     }
     __syncthreads();
     const Lists lists[kQueries] = {{l_ones, l_picks, l_scalars}, {a_ones, a_picks, a_scalars}, {b_ones, b_picks, b_scalars}};
     for (uint32_t local = threadIdx.x / 32; local < kWords && begin + local < words; local += kWarps) {
         uint32_t word = begin + local, ones = masks[2 * (size_t)word], rest = masks[2 * (size_t)word + 1];
-        bool one = ones >> lane & 1, other = rest >> lane & 1;
-        if (!one && !other) continue;
-        Fr scalar = other ? g16::load(w + 32 * (size_t)word + lane).to_canonical() : Fr::zero();
+        uint32_t below = (1u << lane) - 1;
+        if (rest >> lane & 1) rest_list[rest_places[local] + (uint32_t)__popc(rest & below)] = 32 * local + lane;
+        if (!(ones >> lane & 1)) continue;
         G16_UNROLL
         for (uint32_t query = 0; query < kQueries; query++) {
             uint32_t member = members.of(query, word);
             if (lists[query].ones == nullptr || !(member >> lane & 1)) continue;
-            uint32_t column = 2 * query + (one ? 0 : 1), mask = (one ? ones : rest) & member;
-            uint32_t place = entries[column * 33 + local] + (uint32_t)__popc(mask & ((1u << lane) - 1));
-            uint32_t point = members.point(query, word, lane);
-            (one ? lists[query].ones : lists[query].picks)[place] = point;
-            if (other) g16::store(lists[query].scalars + place, scalar);
+            uint32_t place = entries[2 * query * 33 + local] + (uint32_t)__popc(ones & member & below);
+            lists[query].ones[place] = members.point(query, word, lane);
+        }
+    }
+    __syncthreads();
+    // What costs a product is done by full warps, however few of the variables it is.
+    for (uint32_t k = threadIdx.x; k < rest_places[32]; k += blockDim.x) {
+        uint32_t local = rest_list[k] / 32, at = rest_list[k] % 32, word = begin + local, rest = masks[2 * (size_t)word + 1];
+        Fr scalar = g16::load(w + 32 * (size_t)word + at).to_canonical();
+        G16_UNROLL
+        for (uint32_t query = 0; query < kQueries; query++) {
+            uint32_t member = members.of(query, word);
+            if (lists[query].ones == nullptr || !(member >> at & 1)) continue;
+            uint32_t place = entries[(2 * query + 1) * 33 + local] + (uint32_t)__popc(rest & member & ((1u << at) - 1));
+            lists[query].picks[place] = members.point(query, word, at);
+            g16::store(lists[query].scalars + place, scalar);
         }
     }
 }

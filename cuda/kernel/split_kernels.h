@@ -26,8 +26,8 @@
 /// Variables of a block, and its threads.
 #define G16_SPLIT_TILE 1024
 #define G16_SPLIT_THREADS 256
-/// Six rows of places, one for each 32 variables, and their sums.
-#define G16_SPLIT_SHARED (4 * 6 * 33)
+/// Places for each 32 variables, six lists and one of what is neither 0 nor 1, and that list.
+#define G16_SPLIT_SHARED (4 * (7 * 33 + G16_SPLIT_TILE))
 
 /// The queries' lists: [query][kind], queries L, A, B; kinds ones, rest.
 enum G16SplitColumn { G16_SPLIT_ONES = 0, G16_SPLIT_REST = 1, G16_SPLIT_L = 0, G16_SPLIT_A = 2, G16_SPLIT_B = 4, G16_SPLIT_COLUMNS = 6 };

@@ -1,6 +1,7 @@
-// gpu-test and emulate-test: VECTORS [LOG_SIZE | SUITE | SUITE:LOG_SIZE]... checks the device code against the vectors that
+// gpu-test and emulate-test: VECTORS [LOG_SIZE | SUITE | SUITE:LOG_SIZE | X.r1cs X.wtns]... checks the device code against the vectors that
 // vectors.py wrote, and transforms and the suites r1cs, split, import, fixed and msm at the given sizes; the last line is "N
-// passed, N failed" and the exit code is 0 only if none failed. Multi-scalar multiplications are there where they are linked.
+// passed, N failed" and the exit code is 0 only if none failed. `brief`: suites after it are of
+// the emulator's sizes. Multi-scalar multiplications are there where they are linked.
 
 #include "suite.h"
 
@@ -72,7 +73,7 @@ int main(int count, char** arguments) {
     if (count < 2) stop("usage", "VECTORS [LOG_SIZE...]");
     setvbuf(stdout, nullptr, _IOLBF, 0);
     Tuning tuning = tuning_for(0);
-    bool emulated = true;
+    bool brief = true;
     MsmTuning msm[2] = {msm_tuning(false, 0, 1), msm_tuning(true, 0, 1)};
 #ifdef __CUDACC__
     cudaDeviceProp properties;
@@ -80,7 +81,7 @@ int main(int count, char** arguments) {
     printf("%s, compute capability %d.%d\n", properties.name, properties.major, properties.minor);
     uint32_t capability = properties.major * 10 + properties.minor;
     tuning = tuning_for(capability);
-    emulated = false;
+    brief = false;
     for (int g = 0; g < 2; g++) msm[g] = msm_tuning(g == 1, capability, properties.multiProcessorCount);
 #endif
     std::vector<Operation> operations = field_operations();
@@ -118,11 +119,20 @@ int main(int count, char** arguments) {
     for (size_t i = 0; i < operations.size(); i++) results.add(seen[i], std::string(operations[i].name) + ": no vectors");
     for (int i = 2; i < count; i++) {
         uint32_t before = results.failed;
+        if (strcmp(arguments[i], "brief") == 0) {
+            brief = true;
+            continue;
+        }
         if (strncmp(arguments[i], "msm", 3) == 0) {
             if (!run_msm) stop(arguments[i], "this program was linked without multi-scalar multiplication");
             if (arguments[i][3] == ':') run_msm_large((uint32_t)atoi(arguments[i] + 4), msm, results);
-            else run_msm(emulated, msm, results);
+            else run_msm(brief, msm, results);
             printf("%s %s\n", arguments[i], results.failed == before ? "good" : "BAD");
+            continue;
+        }
+        if (strstr(arguments[i], ".r1cs") != nullptr && i + 1 < count) {
+            run_circuit_files(arguments[i], arguments[i + 1], results);
+            printf("%s %s\n", arguments[i++], results.failed == before ? "good" : "BAD");
             continue;
         }
         bool suite = false;
@@ -131,7 +141,7 @@ int main(int count, char** arguments) {
             if (strncmp(arguments[i], one.name, length) != 0) continue;
             suite = true;
             if (arguments[i][length] == ':') one.large((uint32_t)atoi(arguments[i] + length + 1), results);
-            else one.small(emulated, results);
+            else one.small(brief, results);
             printf("%s %s\n", arguments[i], results.failed == before ? "good" : "BAD");
         }
         if (suite) continue;

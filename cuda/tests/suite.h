@@ -86,6 +86,8 @@ void run_large(uint32_t log_size, uint32_t generator, const Tuning& tuning, Resu
 void run_r1cs_section(const Section& section, Results& results);
 void run_r1cs(bool emulated, Results& results);
 void run_r1cs_large(uint32_t log_size, Results& results);
+/// A circuit and a satisfying witness, in iden3's files.
+void run_circuit_files(const char* circuit_path, const char* witness_path, Results& results);
 /// Sections split.
 void run_split_section(const Section& section, Results& results);
 void run_split(bool emulated, Results& results);

@@ -1,0 +1,4 @@
+//! Nothing of Rust's: the crates bring code for C++ to link.
+
+extern crate blst;
+extern crate sppark;
