@@ -77,7 +77,7 @@ pub fn msm<F: CurveField>(points: &[Affine<F>], selection: Selection<'_>, scalar
         let (from, to) = (scalars.len() * part / parts, scalars.len() * (part + 1) / parts);
         let chosen = chosen.part(from, to - from);
         if lanes && chosen.scalars.len() >= simd::tuning::LEAST {
-            simd::multiply(points, chosen, bits)
+            simd::multi_scalar(points, chosen, bits)
         } else if chosen.scalars.len() < tuning::LEAST_FOR_BUCKETS {
             Ok(straus::msm(points, chosen, bits))
         } else {

@@ -160,8 +160,11 @@ struct Special {
 
 /// Room for the denominators of one batch and their running products.
 pub struct Scratch<L, const D: usize> {
-    denominators: Vec<Loose<L, D>>,
-    products: Vec<Element<L, D>>,
+    /// By pair of vectors.
+    denominators: Vec<[Loose<L, D>; 2]>,
+    /// By pair of vectors: the product of all denominators before it.
+    products: Vec<[Element<L, D>; 2]>,
+    /// By vector.
     special: Vec<Special>,
 }
 
@@ -171,8 +174,8 @@ impl<L: Lanes, const D: usize> Scratch<L, D> {
     pub fn new(vectors: usize) -> Self {
         let one = Element::one();
         Self {
-            denominators: vec![Loose::from(one); vectors],
-            products: vec![one; vectors],
+            denominators: vec![[Loose::from(one); 2]; vectors / 2],
+            products: vec![[one; 2]; vectors / 2 + 1],
             special: vec![Special::default(); vectors],
         }
     }
@@ -186,59 +189,67 @@ pub fn add<L: Lanes, F: CurveField, const D: usize>(
     addends: &impl Addends<L, D>,
     scratch: &mut Scratch<L, D>,
 ) {
-    let mut product = [Element::one(); 2];
-    let mut v = 0;
-    while v < vectors {
-        for u in v..v + 2 {
-            addends.fetch_x(u + AHEAD);
-            let (denominator, special) = denominator(&sums.points[u], sums.infinite[u], addends, u);
-            scratch.denominators[u] = denominator;
-            scratch.special[u] = special;
-            scratch.products[u] = product[u - v];
+    let pairs = vectors / 2;
+    let Scratch { denominators, products, special } = scratch;
+    products[0] = [Element::one(); 2];
+    for pair in 0..pairs {
+        for u in 0..2 {
+            let v = 2 * pair + u;
+            addends.fetch_x(v + AHEAD);
+            special[v] = denominator(&mut denominators[pair][u], &sums.points[v], sums.infinite[v], addends, v);
         }
-        product = mul_pair([&product[0], &product[1]], [&scratch.denominators[v], &scratch.denominators[v + 1]]);
-        v += 2;
+        let (before, after) = products.split_at_mut(pair + 1);
+        let [product, product2] = &before[pair];
+        mul_pair(&mut after[0], [product, product2], [&denominators[pair][0], &denominators[pair][1]]);
     }
-    let mut inverse = invert::<L, F, D>(&product);
-    while v > 0 {
-        v -= 2;
-        for u in v..v + 2 {
-            addends.fetch_y(u.wrapping_sub(AHEAD));
+    let mut inverses = [invert::<L, F, D>(&products[pairs]); 2];
+    for pair in (0..pairs).rev() {
+        for u in 0..2 {
+            addends.fetch_y((2 * pair + u).wrapping_sub(AHEAD));
         }
-        let inverted = mul_pair([&inverse[0], &inverse[1]], [&scratch.products[v], &scratch.products[v + 1]]);
-        inverse = mul_pair([&inverse[0], &inverse[1]], [&scratch.denominators[v], &scratch.denominators[v + 1]]);
-        finish(&mut sums.points[v..v + 2], &mut sums.infinite[v..v + 2], addends, v, &inverted, scratch);
+        // The inverse of the product up to a pair, and where that of the product before it goes.
+        let [even, odd] = &mut inverses;
+        let (inverse, before) = if pair % 2 == 0 { (even, odd) } else { (odd, even) };
+        let denominators = &denominators[pair];
+        let mut inverted = [Element::zero(); 2];
+        mul_pair(&mut inverted, [&inverse[0], &inverse[1]], [&products[pair][0], &products[pair][1]]);
+        mul_pair(before, [&inverse[0], &inverse[1]], [&denominators[0], &denominators[1]]);
+        let v = 2 * pair;
+        let special = [special[v], special[v + 1]];
+        let (points, infinite) = (&mut sums.points[v..v + 2], &mut sums.infinite[v..v + 2]);
+        finish(points, infinite, addends, v, &inverted, denominators, special);
     }
 }
 
-/// What the slope of the line through both points is divided by, never zero; one where no line is drawn.
+/// Writes what the slope of the line through both points is divided by, never zero; one where no line is drawn.
 #[inline(always)]
 fn denominator<L: Lanes, const D: usize>(
+    out: &mut Loose<L, D>,
     sum: &Points<L, D>,
     infinite: u8,
     addends: &impl Addends<L, D>,
     v: usize,
-) -> (Loose<L, D>, Special) {
-    let difference = addends.x(v).difference(&sum.x);
+) -> Special {
+    *out = addends.x(v).difference(&sum.x);
     let kept = addends.absent(v);
     let none = kept | infinite;
-    let suspects = difference.suspects() & !none;
+    let suspects = out.suspects() & !none;
     if none | suspects == 0 {
-        return (difference, Special::default());
+        return Special::default();
     }
     let mut special = Special { kept, taken: infinite & !kept, doubled: 0, cancelled: 0 };
-    let equal = if suspects == 0 { 0 } else { difference.zeros() & !none };
-    let mut denominator = Loose::select(none | equal, &Element::one().into(), &difference);
+    let equal = if suspects == 0 { 0 } else { out.zeros() & !none };
+    *out = Loose::select(none | equal, &Element::one().into(), out);
     if equal != 0 {
         special.doubled = equal & addends.y_less(v, &sum.y).zeros();
         special.cancelled = equal & !special.doubled;
         // Not zero: no curve here has a point of order two.
-        denominator = Loose::select(special.doubled, &sum.y.double(), &denominator);
+        *out = Loose::select(special.doubled, &sum.y.double(), out);
     }
-    (denominator, special)
+    special
 }
 
-/// The sums of two vectors, given the inverses of their denominators.
+/// The sums of a pair of vectors, given their denominators and the inverses of those.
 #[inline(always)]
 fn finish<L: Lanes, const D: usize>(
     points: &mut [Points<L, D>],
@@ -246,38 +257,50 @@ fn finish<L: Lanes, const D: usize>(
     addends: &impl Addends<L, D>,
     v: usize,
     inverses: &[Element<L, D>; 2],
-    scratch: &Scratch<L, D>,
+    denominators: &[Loose<L, D>; 2],
+    special: [Special; 2],
 ) {
-    let special = [scratch.special[v], scratch.special[v + 1]];
+    let any = |s: &Special| s.kept | s.taken | s.doubled | s.cancelled;
     let mut rises = [addends.y_less(v, &points[0].y), addends.y_less(v + 1, &points[1].y)];
-    let mut runs = [scratch.denominators[v], scratch.denominators[v + 1]];
     for u in 0..2 {
-        let Special { kept, taken, doubled, cancelled } = special[u];
-        if kept | taken | doubled | cancelled != 0 {
-            runs[u] = Loose::select(kept | taken | doubled | cancelled, &Loose::twice_p(), &runs[u]);
-            if doubled != 0 {
-                let [square, _] = square_pair([&points[u].x, &points[u].x]);
-                rises[u] = Loose::select(doubled, &square.triple(), &rises[u]);
-            }
+        if special[u].doubled != 0 {
+            let mut squares = [Element::zero(); 2];
+            square_pair(&mut squares, [&points[u].x, &points[u].x]);
+            rises[u] = Loose::select(special[u].doubled, &squares[0].triple(), &rises[u]);
         }
     }
-    let slopes = mul_pair([&rises[0], &rises[1]], [&inverses[0], &inverses[1]]);
-    let squares = square_pair([&slopes[0], &slopes[1]]);
-    let x = [squares[0].third_abscissa(&points[0].x, &runs[0]), squares[1].third_abscissa(&points[1].x, &runs[1])];
-    let back = [points[0].x.difference(&x[0]), points[1].x.difference(&x[1])];
-    let products = mul_pair([&slopes[0], &slopes[1]], [&back[0], &back[1]]);
+    let mut slopes = [Element::zero(); 2];
+    mul_pair(&mut slopes, [&rises[0], &rises[1]], [&inverses[0], &inverses[1]]);
+    let mut squares = [Element::zero(); 2];
+    square_pair(&mut squares, [&slopes[0], &slopes[1]]);
+    let mut x = [Element::zero(); 2];
+    let mut back = rises;
     for u in 0..2 {
-        let mut sum = Points { x: x[u], y: products[u].minus(&points[u].y) };
+        x[u] = if any(&special[u]) == 0 {
+            squares[u].third_abscissa(&points[u].x, &denominators[u])
+        } else {
+            let run = Loose::select(any(&special[u]), &Loose::twice_p(), &denominators[u]);
+            squares[u].third_abscissa(&points[u].x, &run)
+        };
+        back[u] = points[u].x.difference(&x[u]);
+    }
+    let mut products = squares;
+    mul_pair(&mut products, [&slopes[0], &slopes[1]], [&back[0], &back[1]]);
+    for u in 0..2 {
+        let y = products[u].minus(&points[u].y);
         let Special { kept, taken, cancelled, .. } = special[u];
-        if kept | taken | cancelled != 0 {
-            sum.x = Element::select(kept, &points[u].x, &sum.x);
-            sum.y = Element::select(kept, &points[u].y, &sum.y);
-            if taken != 0 {
-                sum.x = Element::select(taken, &addends.x(v + u), &sum.x);
-                sum.y = Element::select(taken, &addends.y(v + u), &sum.y);
-            }
-            infinite[u] = infinite[u] & !taken | cancelled;
+        if kept | taken | cancelled == 0 {
+            points[u] = Points { x: x[u], y };
+            continue;
         }
+        let mut sum = Points { x: x[u], y };
+        sum.x = Element::select(kept, &points[u].x, &sum.x);
+        sum.y = Element::select(kept, &points[u].y, &sum.y);
+        if taken != 0 {
+            sum.x = Element::select(taken, &addends.x(v + u), &sum.x);
+            sum.y = Element::select(taken, &addends.y(v + u), &sum.y);
+        }
+        infinite[u] = infinite[u] & !taken | cancelled;
         points[u] = sum;
     }
 }

@@ -49,40 +49,39 @@ fn quadratic<L: Lanes, const D: usize>(a: &[[L; 8]; D]) -> &[[L; 8]; 2] {
 }
 
 #[inline(always)]
-fn from_quadratic<L: Lanes, const D: usize>(a: [[L; 8]; 2]) -> Element<L, D> {
-    let mut out = [a[0]; D];
-    out[D - 1] = a[1];
-    Element(out)
-}
-
-/// Two products.
-#[inline(always)]
-pub fn mul_pair<L: Lanes, const D: usize>(
-    a: [&impl Factor<L, D>; 2],
-    b: [&impl Factor<L, D>; 2],
-) -> [Element<L, D>; 2] {
-    let (a, b) = ([a[0].components(), a[1].components()], [b[0].components(), b[1].components()]);
-    if D == 1 {
-        let [x, y] = L::fp_mul_pair([&a[0][0], &a[1][0]], [&b[0][0], &b[1][0]]);
-        [Element([x; D]), Element([y; D])]
-    } else {
-        [
-            from_quadratic(L::fp2_mul(quadratic(a[0]), quadratic(b[0]))),
-            from_quadratic(L::fp2_mul(quadratic(a[1]), quadratic(b[1]))),
-        ]
+fn quadratic_mut<L: Lanes, const D: usize>(a: &mut [[L; 8]; D]) -> &mut [[L; 8]; 2] {
+    match <&mut [[L; 8]; 2]>::try_from(&mut a[..]) {
+        Ok(a) => a,
+        Err(_) => unreachable!(),
     }
 }
 
-/// Two squares.
+/// Writes two products to `out`: copies of such large values cost time.
 #[inline(always)]
-pub fn square_pair<L: Lanes, const D: usize>(a: [&impl Factor<L, D>; 2]) -> [Element<L, D>; 2] {
+pub fn mul_pair<L: Lanes, const D: usize>(
+    out: &mut [Element<L, D>; 2],
+    a: [&impl Factor<L, D>; 2],
+    b: [&impl Factor<L, D>; 2],
+) {
+    let (a, b) = ([a[0].components(), a[1].components()], [b[0].components(), b[1].components()]);
+    let [first, second] = out;
     if D == 1 {
-        mul_pair(a, a)
+        L::fp_mul_pair([&mut first.0[0], &mut second.0[0]], [&a[0][0], &a[1][0]], [&b[0][0], &b[1][0]]);
     } else {
-        [
-            from_quadratic(L::fp2_square(quadratic(a[0].components()))),
-            from_quadratic(L::fp2_square(quadratic(a[1].components()))),
-        ]
+        L::fp2_mul(quadratic_mut(&mut first.0), quadratic(a[0]), quadratic(b[0]));
+        L::fp2_mul(quadratic_mut(&mut second.0), quadratic(a[1]), quadratic(b[1]));
+    }
+}
+
+/// Writes two squares to `out`.
+#[inline(always)]
+pub fn square_pair<L: Lanes, const D: usize>(out: &mut [Element<L, D>; 2], a: [&impl Factor<L, D>; 2]) {
+    if D == 1 {
+        mul_pair(out, a, a);
+    } else {
+        let [first, second] = out;
+        L::fp2_square(quadratic_mut(&mut first.0), quadratic(a[0].components()));
+        L::fp2_square(quadratic_mut(&mut second.0), quadratic(a[1].components()));
     }
 }
 
@@ -243,11 +242,12 @@ impl<L: Lanes, const D: usize> Element<L, D> {
     /// The product of the lanes of every group of two, four and eight, in every lane of it; and the other lanes' product.
     #[inline(always)]
     pub fn lane_products(&self) -> (Self, Self) {
-        let mut all = *self;
-        let mut others = Self::one();
+        let [mut others, mut all] = [Self::one(), *self];
         for shift in [1, 2, 4] {
             let partner = all.exchange(shift);
-            [others, all] = mul_pair([&others, &all], [&partner, &partner]);
+            let mut products = [others; 2];
+            mul_pair(&mut products, [&others, &all], [&partner, &partner]);
+            [others, all] = products;
         }
         (all, others)
     }

@@ -8,6 +8,7 @@ use std::arch::x86_64::*;
 
 use super::lanes::{Lanes, Row, Task, lane_products};
 use super::product;
+use crate::math::fr::Fr;
 
 /// Eight words in one register.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,13 @@ pub fn available() -> bool {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512bw")
+}
+
+/// Words of an index vector.
+#[inline(always)]
+fn index(words: [u64; 8]) -> __m512i {
+    // SAFETY: the instruction set is there; 64 bytes are loaded from as many, whatever their alignment.
+    unsafe { _mm512_loadu_si512(std::ptr::from_ref(&words).cast()) }
 }
 
 /// A call of an intrinsic on registers.
@@ -70,6 +78,18 @@ impl Lanes for Ifma {
         call!(_mm512_and_si512(self.0, other.0))
     }
     #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        call!(_mm512_or_si512(self.0, other.0))
+    }
+    #[inline(always)]
+    fn left<const N: u32>(self) -> Self {
+        call!(_mm512_slli_epi64::<N>(self.0))
+    }
+    #[inline(always)]
+    fn right<const N: u32>(self) -> Self {
+        call!(_mm512_srli_epi64::<N>(self.0))
+    }
+    #[inline(always)]
     fn carry(self) -> Self {
         call!(_mm512_srai_epi64::<52>(self.0))
     }
@@ -93,6 +113,57 @@ impl Lanes for Ifma {
     #[inline(always)]
     fn lookup(self, index: Self) -> Self {
         call!(_mm512_permutexvar_epi64(index.0, self.0))
+    }
+    #[inline(always)]
+    fn deinterleave(a: Self, b: Self) -> [Self; 2] {
+        // SAFETY: the instruction set is there; registers only.
+        unsafe {
+            let (even, odd) = (index([0, 2, 4, 6, 8, 10, 12, 14]), index([1, 3, 5, 7, 9, 11, 13, 15]));
+            [Self(_mm512_permutex2var_epi64(a.0, even, b.0)), Self(_mm512_permutex2var_epi64(a.0, odd, b.0))]
+        }
+    }
+    #[inline(always)]
+    fn load_words(elements: &[Fr; 8]) -> [Self; 4] {
+        let start = std::ptr::from_ref(elements).cast::<__m512i>();
+        // SAFETY: the instruction set is there; eight elements are four times 64 bytes, and the loads want no alignment.
+        unsafe {
+            let (v0, v1) = (_mm512_loadu_si512(start), _mm512_loadu_si512(start.add(1)));
+            let (v2, v3) = (_mm512_loadu_si512(start.add(2)), _mm512_loadu_si512(start.add(3)));
+            // Words 0 and 1, and 2 and 3, of four elements.
+            let (low, high) = (index([0, 4, 8, 12, 1, 5, 9, 13]), index([2, 6, 10, 14, 3, 7, 11, 15]));
+            let (a, b) = (_mm512_permutex2var_epi64(v0, low, v1), _mm512_permutex2var_epi64(v2, low, v3));
+            let (c, d) = (_mm512_permutex2var_epi64(v0, high, v1), _mm512_permutex2var_epi64(v2, high, v3));
+            [
+                Self(_mm512_shuffle_i64x2::<0x44>(a, b)),
+                Self(_mm512_shuffle_i64x2::<0xee>(a, b)),
+                Self(_mm512_shuffle_i64x2::<0x44>(c, d)),
+                Self(_mm512_shuffle_i64x2::<0xee>(c, d)),
+            ]
+        }
+    }
+    #[inline(always)]
+    fn store_words(words: [Self; 4], elements: &mut [Fr; 8]) {
+        let start = std::ptr::from_mut(elements).cast::<__m512i>();
+        let [w0, w1, w2, w3] = words;
+        // SAFETY: the instruction set is there; eight elements are four times 64 bytes, and the stores want no alignment.
+        unsafe {
+            let (a, b) = (_mm512_shuffle_i64x2::<0x44>(w0.0, w1.0), _mm512_shuffle_i64x2::<0xee>(w0.0, w1.0));
+            let (c, d) = (_mm512_shuffle_i64x2::<0x44>(w2.0, w3.0), _mm512_shuffle_i64x2::<0xee>(w2.0, w3.0));
+            let (low, high) = (index([0, 4, 8, 12, 1, 5, 9, 13]), index([2, 6, 10, 14, 3, 7, 11, 15]));
+            _mm512_storeu_si512(start, _mm512_permutex2var_epi64(a, low, c));
+            _mm512_storeu_si512(start.add(1), _mm512_permutex2var_epi64(a, high, c));
+            _mm512_storeu_si512(start.add(2), _mm512_permutex2var_epi64(b, low, d));
+            _mm512_storeu_si512(start.add(3), _mm512_permutex2var_epi64(b, high, d));
+        }
+    }
+    #[inline(always)]
+    fn opaque<T>(reference: &T) -> &T {
+        let mut pointer = std::ptr::from_ref(reference);
+        // SAFETY: no instruction at all; the pointer stays what it is, and so does its lifetime.
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(reg) pointer, options(nomem, nostack, preserves_flags));
+            &*pointer
+        }
     }
     #[inline(always)]
     fn transpose(rows: [Self; 8]) -> [Self; 8] {
@@ -123,19 +194,19 @@ impl Lanes for Ifma {
         }
     }
     #[inline(always)]
-    fn fp_mul_pair(a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) -> [[Self; 8]; 2] {
+    fn fp_mul_pair(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
         // SAFETY: the instruction sets that it is compiled with are there.
-        unsafe { fp_mul_pair(a, b) }
+        unsafe { fp_mul_pair(out, a, b) }
     }
     #[inline(always)]
-    fn fp2_mul(a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]) -> [[Self; 8]; 2] {
+    fn fp2_mul(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]) {
         // SAFETY: the instruction sets that it is compiled with are there.
-        unsafe { fp2_mul(a, b) }
+        unsafe { fp2_mul(out, a, b) }
     }
     #[inline(always)]
-    fn fp2_square(a: &[[Self; 8]; 2]) -> [[Self; 8]; 2] {
+    fn fp2_square(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2]) {
         // SAFETY: the instruction sets that it is compiled with are there.
-        unsafe { fp2_square(a) }
+        unsafe { fp2_square(out, a) }
     }
 }
 

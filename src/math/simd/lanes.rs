@@ -1,5 +1,6 @@
 //! What the algorithms ask of eight 64-bit lanes; [`super::ifma`] and [`super::portable`] provide it.
 
+use crate::math::fr::Fr;
 
 /// Eight words of 64 bits, on a cache line of their own: a row of a table, and what lanes are loaded from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,12 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn sub(self, other: Self) -> Self;
     /// Bitwise and.
     fn and(self, other: Self) -> Self;
+    /// Bitwise or.
+    fn or(self, other: Self) -> Self;
+    /// Shifted left by `N` bits.
+    fn left<const N: u32>(self) -> Self;
+    /// The unsigned word shifted right by `N` bits.
+    fn right<const N: u32>(self) -> Self;
     /// The signed word, shifted right by 52 bits.
     fn carry(self) -> Self;
     /// `self + low 52 bits of a b`, of the low 52 bits of a and b.
@@ -47,15 +54,27 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn lookup(self, index: Self) -> Self;
     /// Lane i of row j becomes lane j of row i.
     fn transpose(rows: [Self; 8]) -> [Self; 8];
+    /// The even ones and the odd ones of the sixteen lanes of both.
+    fn deinterleave(a: Self, b: Self) -> [Self; 2];
+    /// Word j of element i as lane i of vector j.
+    fn load_words(elements: &[Fr; 8]) -> [Self; 4];
+    /// The opposite; words must be below the modulus.
+    fn store_words(words: [Self; 4], elements: &mut [Fr; 8]);
+    /// The same reference, whose origin the compiler does not know: what is read through it is read there and then, and not
+    /// kept in registers that are wanted for sums (its spills would not even be aligned).
+    #[inline(always)]
+    fn opaque<T>(reference: &T) -> &T {
+        reference
+    }
     /// Checks, in tests of the portable backend, that all lanes are below `2^bits`.
     fn assert_bits(self, _bits: u32) {}
 
-    /// Two Montgomery products over the base field (see [`super::product`]).
-    fn fp_mul_pair(a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) -> [[Self; 8]; 2];
-    /// A Montgomery product in the quadratic extension.
-    fn fp2_mul(a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]) -> [[Self; 8]; 2];
-    /// A Montgomery square in the quadratic extension.
-    fn fp2_square(a: &[[Self; 8]; 2]) -> [[Self; 8]; 2];
+    /// Writes two Montgomery products over the base field (see [`super::product`]) to `out`.
+    fn fp_mul_pair(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]);
+    /// Writes a Montgomery product in the quadratic extension to `out`.
+    fn fp2_mul(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]);
+    /// Writes a Montgomery square in the quadratic extension to `out`.
+    fn fp2_square(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2]);
 }
 
 /// The products by their generic bodies; `$attribute` is what they are compiled with.
@@ -63,18 +82,18 @@ macro_rules! lane_products {
     ($lanes:ty, $($feature:literal)?) => {
         $(#[target_feature(enable = $feature)])?
         #[inline(never)]
-        fn fp_mul_pair(a: [&[$lanes; 8]; 2], b: [&[$lanes; 8]; 2]) -> [[$lanes; 8]; 2] {
-            product::fp_mul_pair(a, b)
+        fn fp_mul_pair(out: [&mut [$lanes; 8]; 2], a: [&[$lanes; 8]; 2], b: [&[$lanes; 8]; 2]) {
+            product::fp_mul_pair(out, a, b);
         }
         $(#[target_feature(enable = $feature)])?
         #[inline(never)]
-        fn fp2_mul(a: &[[$lanes; 8]; 2], b: &[[$lanes; 8]; 2]) -> [[$lanes; 8]; 2] {
-            product::fp2_mul(a, b)
+        fn fp2_mul(out: &mut [[$lanes; 8]; 2], a: &[[$lanes; 8]; 2], b: &[[$lanes; 8]; 2]) {
+            product::fp2_mul(out, a, b);
         }
         $(#[target_feature(enable = $feature)])?
         #[inline(never)]
-        fn fp2_square(a: &[[$lanes; 8]; 2]) -> [[$lanes; 8]; 2] {
-            product::fp2_square(a)
+        fn fp2_square(out: &mut [[$lanes; 8]; 2], a: &[[$lanes; 8]; 2]) {
+            product::fp2_square(out, a);
         }
     };
 }

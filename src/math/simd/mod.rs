@@ -6,16 +6,20 @@ mod element;
 mod ifma;
 mod lanes;
 pub(crate) mod msm;
+mod ntt;
+mod pointwise;
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
 mod product;
 mod runs;
+mod scalar;
 mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tuning;
 
 use super::curve::{Affine, CurveField, Jacobian};
+use super::fr::Fr;
 use super::msm::Chosen;
 use crate::error::Result;
 
@@ -37,7 +41,7 @@ type Best = ifma::Ifma;
 type Best = portable::Portable;
 
 /// [`msm::msm`] on this machine's lanes; only where they are [`available`].
-pub(crate) fn multiply<F: CurveField>(
+pub(crate) fn multi_scalar<F: CurveField>(
     points: &[Affine<F>],
     chosen: Chosen<'_>,
     bits: usize,
@@ -52,4 +56,40 @@ pub(crate) fn multiply<F: CurveField>(
 /// [`msm::sum`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobian<F>> {
     if F::DEGREE == 1 { msm::sum::<Best, F, 1>(points, picks) } else { msm::sum::<Best, F, 2>(points, picks) }
+}
+
+/// Factors of a transform in the form that this machine's lanes want.
+pub(crate) use scalar::Factors;
+
+/// Sizes from which on transforms run on lanes, as a logarithm.
+pub(crate) const LEAST_TRANSFORM: u32 = ntt::LEAST;
+
+/// [`ntt::nr`] on this machine's lanes; only where they are [`available`].
+pub(crate) fn nr(values: &mut [Fr], factors: &Factors) {
+    ntt::nr::<Best>(values, factors);
+}
+
+/// [`ntt::rn`] on this machine's lanes; only where they are [`available`].
+pub(crate) fn rn(values: &mut [Fr], factors: &Factors) {
+    ntt::rn::<Best>(values, factors);
+}
+
+/// [`pointwise::product`] on this machine's lanes; only where they are [`available`].
+pub(crate) fn product(out: &mut [Fr], a: &[Fr], b: &[Fr]) {
+    pointwise::product::<Best>(out, a, b);
+}
+
+/// [`pointwise::multiply`] on this machine's lanes; only where they are [`available`].
+pub(crate) fn multiply(a: &mut [Fr], b: &[Fr]) {
+    pointwise::multiply::<Best>(a, b);
+}
+
+/// [`pointwise::shift`] on this machine's lanes; only where they are [`available`].
+pub(crate) fn shift(a: &mut [Fr], b: &mut [Fr], low: &[Fr], high: &Fr) {
+    pointwise::shift::<Best>(a, b, low, high);
+}
+
+/// [`pointwise::unshift`] on this machine's lanes; only where they are [`available`].
+pub(crate) fn unshift(v: &mut [Fr], u: &[Fr], low: &[Fr], high: &Fr, scale: &Fr) {
+    pointwise::unshift::<Best>(v, u, low, high, scale);
 }

@@ -121,14 +121,15 @@ fn reduce<L: Lanes, F: CurveField, const D: usize>(plan: &Plan, buckets: &Bucket
     // the sum of k plain_k, which is taken bit by bit of k.
     let bits = plan.segments.ilog2() as usize;
     let list = Sorted::new(plan.windows * (bits + 1), || {
-        (0..total).flat_map(|lane| {
-            let (window, segment) = (lane / plan.segments, lane % plan.segments);
-            let plain = (0..bits).filter(move |bit| segment >> bit & 1 == 1).map(move |bit| (bit, 2 * lane));
-            let all = plain.chain([(bits, 2 * lane + 1)]);
-            all.map(move |(bit, point)| ((window * (bits + 1) + bit) as u32, point))
-        })
-        .filter(|(_, point)| !infinite[*point])
-        .map(|(bucket, point)| (bucket, 2 * point as u32))
+        (0..total)
+            .flat_map(|lane| {
+                let (window, segment) = (lane / plan.segments, lane % plan.segments);
+                let plain = (0..bits).filter(move |bit| segment >> bit & 1 == 1).map(move |bit| (bit, 2 * lane));
+                let all = plain.chain([(bits, 2 * lane + 1)]);
+                all.map(move |(bit, point)| ((window * (bits + 1) + bit) as u32, point))
+            })
+            .filter(|(_, point)| !infinite[*point])
+            .map(|(bucket, point)| (bucket, 2 * point as u32))
     });
     let parts = sums::<L, F, D>(&rows, &[list])?;
     let places: Vec<u32> = parts.places.into_iter().flatten().collect();

@@ -3,6 +3,7 @@
 
 use super::lanes::{Lanes, Row, Task, lane_products};
 use super::product;
+use crate::math::fr::Fr;
 
 /// Eight words.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,15 @@ impl Lanes for Portable {
     fn and(self, other: Self) -> Self {
         self.zip(other, |a, b| a & b)
     }
+    fn or(self, other: Self) -> Self {
+        self.zip(other, |a, b| a | b)
+    }
+    fn left<const N: u32>(self) -> Self {
+        Self(self.0.map(|word| word << N))
+    }
+    fn right<const N: u32>(self) -> Self {
+        Self(self.0.map(|word| word >> N))
+    }
     fn carry(self) -> Self {
         Self(self.0.map(|word| (word.cast_signed() >> 52).cast_unsigned()))
     }
@@ -71,17 +81,29 @@ impl Lanes for Portable {
     fn transpose(rows: [Self; 8]) -> [Self; 8] {
         std::array::from_fn(|i| Self(std::array::from_fn(|j| rows[j].0[i])))
     }
+    fn deinterleave(a: Self, b: Self) -> [Self; 2] {
+        let lane = |i: usize| if i < 8 { a.0[i] } else { b.0[i - 8] };
+        [0, 1].map(|odd| Self(std::array::from_fn(|i| lane(2 * i + odd))))
+    }
+    fn load_words(elements: &[Fr; 8]) -> [Self; 4] {
+        std::array::from_fn(|j| Self(std::array::from_fn(|i| elements[i].0[j])))
+    }
+    fn store_words(words: [Self; 4], elements: &mut [Fr; 8]) {
+        for (i, element) in elements.iter_mut().enumerate() {
+            element.0 = std::array::from_fn(|j| words[j].0[i]);
+        }
+    }
     fn assert_bits(self, bits: u32) {
         debug_assert!(self.0.iter().all(|word| word >> bits == 0), "a lane of more than {bits} bits: {self:x?}");
     }
-    fn fp_mul_pair(a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) -> [[Self; 8]; 2] {
-        fp_mul_pair(a, b)
+    fn fp_mul_pair(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
+        fp_mul_pair(out, a, b)
     }
-    fn fp2_mul(a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]) -> [[Self; 8]; 2] {
-        fp2_mul(a, b)
+    fn fp2_mul(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]) {
+        fp2_mul(out, a, b)
     }
-    fn fp2_square(a: &[[Self; 8]; 2]) -> [[Self; 8]; 2] {
-        fp2_square(a)
+    fn fp2_square(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2]) {
+        fp2_square(out, a)
     }
 }
 

@@ -63,6 +63,17 @@ static BY_LIMB: [Row; 8] = {
     out
 };
 
+/// Limb j of p in every word of row j.
+static MODULUS_ROWS: [Row; 8] = {
+    let mut out = [Row([0; 8]); 8];
+    let mut j = 0;
+    while j < 8 {
+        out[j] = Row([MULTIPLES[1][j]; 8]);
+        j += 1;
+    }
+    out
+};
+
 /// -1 / p mod 2^52.
 const INVERSE: u64 = limbs::negated_inverse(MODULUS[0]) & LOW;
 
@@ -103,76 +114,101 @@ pub fn reduce<L: Lanes>(mut x: [L; 8]) -> [L; 8] {
     normalise(x)
 }
 
-/// `U` sums of `T` products each, divided by 2^416, at once so that their chains of dependences overlap.
+/// The body eight times, with the constant `$i` from 0 to 7: columns are variables to the compiler only if their indices are
+/// constants, and a loop of this size is not unrolled by itself.
+macro_rules! eight_times {
+    ($i:ident => $body:expr) => {
+        eight_times!($i => $body; 0, 1, 2, 3, 4, 5, 6, 7)
+    };
+    ($i:ident => $body:expr; $($value:literal),+) => {
+        $({
+            const $i: usize = $value;
+            $body
+        })+
+    };
+}
+
+/// Adds limb `i` of every a times its b to the columns from `i` on.
+#[inline(always)]
+fn add_row<L: Lanes, const T: usize>(columns: &mut [L; 17], a: &[&[L; 8]; T], b: &[&[L; 8]; T], i: usize) {
+    for t in 0..T {
+        a[t][i].assert_bits(52);
+        b[t][i].assert_bits(52);
+        let factor = L::opaque(b[t]);
+        for j in 0..8 {
+            columns[i + j] = columns[i + j].mul_low(a[t][i], factor[j]);
+        }
+        let factor = L::opaque(b[t]);
+        for j in 0..8 {
+            columns[i + j + 1] = columns[i + j + 1].mul_high(a[t][i], factor[j]);
+        }
+    }
+}
+
+/// `U` sums of `T` products each, divided by 2^416, at once so that their chains of dependences overlap. A round's q waits for
+/// the round before; so that nothing else does, rows are added one round ahead where registers allow it.
 #[inline(always)]
 fn sums<L: Lanes, const U: usize, const T: usize>(a: [[&[L; 8]; T]; U], b: [[&[L; 8]; T]; U]) -> [[L; 8]; U] {
     let zero = L::splat(0);
-    let p = multiple::<L>(1);
+    let rows = L::opaque(&MODULUS_ROWS);
+    let mut p = [zero; 8];
+    for j in 0..8 {
+        p[j] = L::load(&rows[j]);
+    }
     let inverse = L::splat(INVERSE);
-    let mut sum = [[zero; 8]; U];
-    for i in 0..8 {
-        for u in 0..U {
-            for t in 0..T {
-                a[u][t][i].assert_bits(52);
-                b[u][t][i].assert_bits(52);
-                for j in 0..8 {
-                    sum[u][j] = sum[u][j].mul_low(a[u][t][i], b[u][t][j]);
-                }
-            }
-        }
-        let mut q = [zero; U];
-        for u in 0..U {
-            q[u] = zero.mul_low(sum[u][0], inverse);
-        }
-        for u in 0..U {
-            for j in 0..8 {
-                sum[u][j] = sum[u][j].mul_low(q[u], p[j]);
-            }
-            let carry = sum[u][0].carry();
-            for j in 0..7 {
-                sum[u][j] = sum[u][j + 1];
-            }
-            sum[u][7] = zero;
-            for t in 0..T {
-                for j in 0..8 {
-                    sum[u][j] = sum[u][j].mul_high(a[u][t][i], b[u][t][j]);
-                }
-            }
-            sum[u][0] = sum[u][0].add(carry);
-            for j in 0..8 {
-                sum[u][j] = sum[u][j].mul_high(q[u], p[j]);
-            }
-        }
+    let mut columns = [[zero; 17]; U];
+    if U == 1 {
+        add_row(&mut columns[0], &a[0], &b[0], 0);
     }
+    eight_times!(I => for u in 0..U {
+        if U > 1 {
+            add_row(&mut columns[u], &a[u], &b[u], I);
+        } else if I < 7 {
+            add_row(&mut columns[u], &a[u], &b[u], I + 1);
+        }
+        let columns = &mut columns[u];
+        let q = zero.mul_low(columns[I], inverse);
+        // The carry and the high half meet first: so the next q waits for less.
+        let carry = columns[I].mul_low(q, p[0]).carry().mul_high(q, p[0]);
+        columns[I + 1] = columns[I + 1].mul_low(q, p[1]).add(carry);
+        for j in 2..8 {
+            columns[I + j] = columns[I + j].mul_low(q, p[j]);
+        }
+        for j in 1..8 {
+            columns[I + j + 1] = columns[I + j + 1].mul_high(q, p[j]);
+        }
+    });
+    let mut out = [[zero; 8]; U];
     for u in 0..U {
-        sum[u] = normalise(sum[u]);
+        for j in 0..8 {
+            out[u][j] = columns[u][8 + j];
+        }
+        out[u] = normalise(out[u]);
     }
-    sum
+    out
 }
 
 /// Two products over the base field.
 #[inline(always)]
-pub fn fp_mul_pair<L: Lanes>(a: [&[L; 8]; 2], b: [&[L; 8]; 2]) -> [[L; 8]; 2] {
-    sums([[a[0]], [a[1]]], [[b[0]], [b[1]]])
+pub fn fp_mul_pair<L: Lanes>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]; 2]) {
+    [*out[0], *out[1]] = sums([[a[0]], [a[1]]], [[b[0]], [b[1]]]);
 }
 
 /// (a0 b0 - a1 b1, a0 b1 + a1 b0). Schoolbook: with one reduction a component, Karatsuba's method trades 112 of 784
 /// multiply-adds for as many additions, which want the same execution ports.
 #[inline(always)]
-pub fn fp2_mul<L: Lanes>(a: &[[L; 8]; 2], b: &[[L; 8]; 2]) -> [[L; 8]; 2] {
+pub fn fp2_mul<L: Lanes>(out: &mut [[L; 8]; 2], a: &[[L; 8]; 2], b: &[[L; 8]; 2]) {
     let mut negated = multiple::<L>(8);
     for j in 0..8 {
         negated[j] = negated[j].sub(b[1][j]);
     }
     let negated = normalise(negated);
-    let [real] = sums([[&a[0], &a[1]]], [[&b[0], &negated]]);
-    let [imaginary] = sums([[&a[0], &a[1]]], [[&b[1], &b[0]]]);
-    [real, imaginary]
+    *out = sums([[&a[0], &a[1]], [&a[0], &a[1]]], [[&b[0], &negated], [&b[1], &b[0]]]);
 }
 
 /// ((a0 + a1) (a0 - a1), 2 a0 a1).
 #[inline(always)]
-pub fn fp2_square<L: Lanes>(a: &[[L; 8]; 2]) -> [[L; 8]; 2] {
+pub fn fp2_square<L: Lanes>(out: &mut [[L; 8]; 2], a: &[[L; 8]; 2]) {
     let (mut sum, mut difference, mut double) = (a[0], multiple::<L>(8), a[0]);
     for j in 0..8 {
         sum[j] = sum[j].add(a[1][j]);
@@ -180,5 +216,5 @@ pub fn fp2_square<L: Lanes>(a: &[[L; 8]; 2]) -> [[L; 8]; 2] {
         double[j] = double[j].add(a[0][j]);
     }
     let (sum, difference, double) = (normalise(sum), normalise(difference), normalise(double));
-    sums([[&sum], [&double]], [[&difference], [&a[1]]])
+    *out = sums([[&sum], [&double]], [[&difference], [&a[1]]]);
 }

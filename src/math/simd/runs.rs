@@ -49,7 +49,8 @@ impl Cut {
         // are cut into about as many runs as a batch wants.
         let share = total.div_ceil(filled.max(1024) as u64) as u32;
         let most = 2 * share + if filled < 512 { 2 } else { 8 };
-        let (mut runs, mut first, mut longest) = (Vec::with_capacity(filled), Vec::with_capacity(sorted.buckets() + 1), 0);
+        let (mut runs, mut first, mut longest) =
+            (Vec::with_capacity(filled), Vec::with_capacity(sorted.buckets() + 1), 0);
         for pair in sorted.offsets().windows(2) {
             first.push(runs.len() as u32);
             let mut start = pair[0];

@@ -86,7 +86,9 @@ impl<'a, L: Lanes, F: CurveField, P: Fn(usize) -> &'a Affine<F>, const D: usize>
             }
             let at = |half: usize| std::array::from_fn(|i| D * (8 * half + i));
             let (low, high) = (Element::gather(&ordinates, &at(0)), Element::gather(&ordinates, &at(1)));
-            let scaled = mul_pair([&low, &high], [&scale, &scale]).map(|y| y.to_rows());
+            let mut scaled = [low, high];
+            mul_pair(&mut scaled, [&low, &high], [&scale, &scale]);
+            let scaled = scaled.map(|y| y.to_rows());
             for i in 0..count {
                 for k in 0..D {
                     rows[2 * D * i + D + k] = scaled[i / 8][k][i % 8];
@@ -103,18 +105,24 @@ pub fn read<F: CurveField, const D: usize>(rows: &[Row]) -> Affine<F> {
     if D == 1 {
         Affine { x: F::from_components([component(0), Fp::ZERO]), y: F::from_components([unscaled(0), Fp::ZERO]) }
     } else {
-        Affine { x: F::from_components([component(0), component(1)]), y: F::from_components([unscaled(0), unscaled(1)]) }
+        Affine {
+            x: F::from_components([component(0), component(1)]),
+            y: F::from_components([unscaled(0), unscaled(1)]),
+        }
     }
 }
 
 /// The inverses of all lanes of both elements, none of which may be zero.
 #[inline(always)]
 pub fn invert<L: Lanes, F: CurveField, const D: usize>(a: &[Element<L, D>; 2]) -> [Element<L, D>; 2] {
-    let [product, _] = mul_pair([&a[0], &a[0]], [&a[1], &a[1]]);
-    let (all, others) = product.lane_products();
+    let mut out = *a;
+    mul_pair(&mut out, [&a[0], &a[0]], [&a[1], &a[1]]);
+    let (all, others) = out[0].lane_products();
     let all = Element::splat(&inverse::<F, D>(&all.to_rows().map(|rows| rows[0])));
-    let [inverse, _] = mul_pair([&all, &all], [&others, &others]);
-    mul_pair([&inverse, &inverse], [&a[1], &a[0]])
+    mul_pair(&mut out, [&all, &all], [&others, &others]);
+    let inverse = out[0];
+    mul_pair(&mut out, [&inverse, &inverse], [&a[1], &a[0]]);
+    out
 }
 
 /// The inverse of one element, both with R = 2^416.

@@ -4,15 +4,17 @@ use super::element::{Element, Factor, Loose, mul_pair, square_pair};
 use super::lanes::{Lanes, Row, Task};
 use super::portable::Portable;
 use super::product::{MULTIPLES, join, split};
+use super::scalar::Factors;
 use super::table::invert;
-use super::{msm, tuning};
+use super::{msm, ntt, pointwise, tuning};
 use crate::math::curve::{Affine, CurveField, Jacobian};
 use crate::math::field::Field;
 use crate::math::fp::{Fp, MODULUS};
 use crate::math::fp2::Fp2;
-use crate::math::fr::{Fr, Scalar};
+use crate::math::fr::{Fr, MODULUS as MODULUS_R, Scalar};
 use crate::math::limbs;
 use crate::math::msm::{Chosen, digits, naive};
+use crate::math::ntt::{self as plain, powers_bit_reversed};
 use crate::math::tests::support::{Random, Trapdoor, in_pool, scalar_zoo};
 
 /// Runs a test of both groups on every backend that this machine has; the missing one is named aloud.
@@ -136,12 +138,18 @@ impl<L: Lanes, F: CurveField, const D: usize> Task for FieldTest<L, F, D> {
             check(&wide, 4, |i| ra[i] - rb[i]);
             check(&wider, 6, |i| rc[i].double() + rc[i]);
             check(&d.double(), 4, |i| rd[i].double());
-            check(&a.signed_difference(0x5a, &b), 4, |i| if 0x5a >> i & 1 == 1 { -ra[i] - rb[i] } else { ra[i] - rb[i] });
+            check(
+                &a.signed_difference(0x5a, &b),
+                4,
+                |i| if 0x5a >> i & 1 == 1 { -ra[i] - rb[i] } else { ra[i] - rb[i] },
+            );
             check(&a.negate_where(0xc3), 2, |i| if 0xc3 >> i & 1 == 1 { -ra[i] } else { ra[i] });
-            let products = mul_pair([&wide, &wide], [&wider, &wide]);
+            let mut products = [a; 2];
+            mul_pair(&mut products, [&wide, &wide], [&wider, &wide]);
             check(&products[0], 1, |i| (ra[i] - rb[i]) * (rc[i].double() + rc[i]));
             check(&products[1], 1, |i| (ra[i] - rb[i]).square());
-            let squares = square_pair([&wider, &wider]);
+            let mut squares = [a; 2];
+            square_pair(&mut squares, [&wider, &wider]);
             check(&squares[1], 1, |i| (rc[i].double() + rc[i]).square());
             check(&products[0].minus(&d), 2, |i| (ra[i] - rb[i]) * (rc[i].double() + rc[i]) - rd[i]);
             check(&c.third_abscissa(&b, &wide.clone_of(&a, &b)), 2, |i| rc[i] - rb[i] - ra[i]);
@@ -367,6 +375,73 @@ impl<T> Drop for Guarded<T> {
     fn drop(&mut self) {
         // SAFETY: the mapping of `new`.
         unsafe { libc::munmap(self.map, self.bytes) };
+    }
+}
+
+fn transforms<L: Lanes>() {
+    let mut random = Random(50);
+    for log in 6..=16 {
+        let n = 1usize << log;
+        let root = Fr::root_of_unity(7, log).unwrap();
+        let table = powers_bit_reversed(root, n / 2).unwrap();
+        let factors = Factors::new(&table);
+        let extremes = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr([u64::MAX, u64::MAX, u64::MAX, MODULUS_R[3] - 1])];
+        let inputs: [Vec<Fr>; 3] = [
+            (0..n).map(|_| random.fr()).collect(),
+            (0..n).map(|_| extremes[random.below(4)]).collect(),
+            vec![-Fr::ONE; n],
+        ];
+        for values in inputs {
+            for threads in [0, 3] {
+                let (mut got, mut wanted) = (values.clone(), values.clone());
+                in_pool(threads, || ntt::nr::<L>(&mut got, &factors));
+                plain::nr(&mut wanted, 0, &table);
+                assert!(got == wanted, "forward, 2^{log}");
+                let (mut got, mut wanted) = (values.clone(), values.clone());
+                in_pool(threads, || ntt::rn::<L>(&mut got, &factors));
+                plain::rn(&mut wanted, 0, &table);
+                assert!(got == wanted, "backward, 2^{log}");
+            }
+        }
+    }
+}
+
+fn pointwise_products<L: Lanes>() {
+    let mut random = Random(51);
+    let extremes = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr([u64::MAX, u64::MAX, u64::MAX, MODULUS_R[3] - 1])];
+    let mut vector =
+        || -> Vec<Fr> { (0..256).map(|i| if i % 3 == 0 { extremes[random.below(4)] } else { random.fr() }).collect() };
+    for _ in 0..8 {
+        let (a, b, low) = (vector(), vector(), vector());
+        let (high, scale) = (a[17], b[3]);
+        let mut out = vec![Fr::ONE; 256];
+        pointwise::product::<L>(&mut out, &a, &b);
+        assert!((0..256).all(|i| out[i] == a[i] * b[i]));
+        out.copy_from_slice(&a);
+        pointwise::multiply::<L>(&mut out, &b);
+        assert!((0..256).all(|i| out[i] == a[i] * b[i]));
+        let (mut x, mut y) = (a.clone(), b.clone());
+        pointwise::shift::<L>(&mut x, &mut y, &low, &high);
+        assert!((0..256).all(|i| x[i] == a[i] * low[i] * high && y[i] == b[i] * low[i] * high));
+        x.copy_from_slice(&a);
+        pointwise::unshift::<L>(&mut x, &b, &low, &high, &scale);
+        assert!((0..256).all(|i| x[i] == a[i] * low[i] * high - scale * b[i]));
+    }
+}
+
+#[test]
+fn transforms_match_the_plain_ones() {
+    transforms::<Portable>();
+    if super::available() {
+        transforms::<super::Best>();
+    }
+}
+
+#[test]
+fn pointwise_products_match() {
+    pointwise_products::<Portable>();
+    if super::available() {
+        pointwise_products::<super::Best>();
     }
 }
 
