@@ -48,6 +48,25 @@ pub fn for_each_chunk_pair_mut<A: Send, B: Send>(
     }
 }
 
+/// Calls `f(start, rows, words)` for the pieces of `row_size` elements of the one slice and of `word_size` of the other, pairwise
+/// until either ends; `start` is the index of the first word. Sizes of 0 count as 1.
+pub fn for_each_chunk_pair_rows<A: Send, B: Send>(
+    rows: &mut [A],
+    row_size: usize,
+    words: &mut [B],
+    word_size: usize,
+    f: impl Fn(usize, &mut [A], &mut [B]) + Sync + Send,
+) {
+    let (row_size, word_size) = (row_size.max(1), word_size.max(1));
+    if in_pool() {
+        let pairs = rows.par_chunks_mut(row_size).zip(words.par_chunks_mut(word_size)).enumerate();
+        pairs.for_each(|(i, (rows, words))| f(i * word_size, rows, words));
+    } else {
+        let pairs = rows.chunks_mut(row_size).zip(words.chunks_mut(word_size)).enumerate();
+        pairs.for_each(|(i, (rows, words))| f(i * word_size, rows, words));
+    }
+}
+
 /// Calls `f(start, chunk)` for the pieces of `items` of `size` elements (the last may be shorter); `start` is the
 /// index of the piece's first element. A `size` of 0 counts as 1.
 pub fn for_each_chunk_mut<T: Send>(items: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) + Sync + Send) {

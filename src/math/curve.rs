@@ -1,6 +1,7 @@
 //! Points of a short Weierstrass curve y^2 = x^3 + b, for any base field.
 
 use super::field::Field;
+use super::fp::Fp;
 use super::fr::Scalar;
 
 /// What a base field brings along so that its curve's points can be added: complete formulas, which take equal,
@@ -19,6 +20,10 @@ pub trait CurveField: Field {
     fn point_add_affine(p: &Jacobian<Self>, q: &Affine<Self>) -> Jacobian<Self>;
     /// `p + p`.
     fn point_double(p: &Jacobian<Self>) -> Jacobian<Self>;
+    /// The components over the prime field; the second is zero in degree 1.
+    fn components(&self) -> [Fp; 2];
+    /// The element of these components; the second is ignored in degree 1.
+    fn from_components(components: [Fp; 2]) -> Self;
     /// Whether a point of the curve lies in the subgroup of order r.
     fn in_subgroup(p: &Affine<Self>) -> bool;
 }

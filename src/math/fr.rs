@@ -20,7 +20,7 @@ pub type Scalar = [u64; 4];
 /// An element of the scalar field, reduced, in Montgomery form (x stands as x * 2^256 mod r; the layout of `blst_fr`).
 #[derive(Clone, Copy, Debug, Default, Eq)]
 #[repr(transparent)]
-pub struct Fr([u64; 4]);
+pub struct Fr(pub(super) [u64; 4]);
 
 impl Fr {
     /// The element with this canonical value; `None` if it is not below r.

@@ -37,6 +37,16 @@ impl CurveField for Fp {
         blst_calls::p1_double(p)
     }
 
+    #[inline(always)]
+    fn components(&self) -> [Fp; 2] {
+        [*self, Fp::default()]
+    }
+
+    #[inline(always)]
+    fn from_components(components: [Fp; 2]) -> Self {
+        components[0]
+    }
+
     fn in_subgroup(p: &G1Affine) -> bool {
         blst_calls::p1_in_subgroup(p)
     }

@@ -48,6 +48,16 @@ impl CurveField for Fp2 {
         blst_calls::p2_double(p)
     }
 
+    #[inline(always)]
+    fn components(&self) -> [Fp; 2] {
+        [self.c0, self.c1]
+    }
+
+    #[inline(always)]
+    fn from_components([c0, c1]: [Fp; 2]) -> Self {
+        Self { c0, c1 }
+    }
+
     fn in_subgroup(p: &G2Affine) -> bool {
         blst_calls::p2_in_subgroup(p)
     }

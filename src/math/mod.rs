@@ -14,6 +14,7 @@ pub mod msm;
 pub mod ntt;
 pub mod prefetch;
 pub mod quotient;
+pub mod simd;
 pub mod subgroup;
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::error::{Error, Result, reserve};
 use crate::math::field::Field;
 use crate::math::fr::Fr;
 use crate::math::ntt::{Domain, permute, reverse_bits};
+use crate::math::simd;
 use crate::par;
 
 /// The coefficients of h, d - 1 of them, lowest first; none for d = 1.
@@ -24,7 +25,7 @@ pub fn quotient(domain: &Domain, a: Vec<Fr>, b: Vec<Fr>) -> Result<Vec<Fr>> {
     let mut u = Zeroizing::new(Vec::new());
     reserve(&mut u, d, "the quotient")?;
     u.resize(d, Fr::ZERO);
-    combine(&mut u, &a, &b, |u, a, b| *u = *a * *b);
+    product(&mut u, &a, &b);
     domain.inverse_nr_unscaled(&mut a)?;
     domain.inverse_nr_unscaled(&mut b)?;
     domain.inverse_nr_unscaled(&mut u)?;
@@ -34,9 +35,7 @@ pub fn quotient(domain: &Domain, a: Vec<Fr>, b: Vec<Fr>) -> Result<Vec<Fr>> {
     shift(domain.inverse_size(), g, &mut a, &mut b);
     domain.forward_rn(&mut a)?;
     domain.forward_rn(&mut b)?;
-    par::for_each_chunk_pair_mut(&mut a, &mut b, par::piece(d, 1024), |_, a, b| {
-        a.iter_mut().zip(b).for_each(|(a, b)| *a *= *b);
-    });
+    multiply(&mut a, &b);
     domain.inverse_nr_unscaled(&mut a)?;
 
     // g lies outside of the domain, so this is no division by zero.
@@ -78,20 +77,48 @@ fn padded(name: &str, values: Vec<Fr>, d: usize) -> Result<Zeroizing<Vec<Fr>>> {
     Ok(values)
 }
 
-/// `f` for the elements of three vectors of one length.
-fn combine(out: &mut [Fr], a: &[Fr], b: &[Fr], f: impl Fn(&mut Fr, &Fr, &Fr) + Sync + Send) {
-    let size = par::piece(out.len(), 1024);
+/// `out = a b`, element by element, for vectors of one length.
+fn product(out: &mut [Fr], a: &[Fr], b: &[Fr]) {
+    let lanes = on_lanes(out.len());
+    let size = par::piece(out.len(), 1024).next_multiple_of(8);
     par::for_each_chunk_mut(out, size, |start, out| {
-        let inputs = a[start..].iter().zip(&b[start..]);
-        out.iter_mut().zip(inputs).for_each(|(out, (a, b))| f(out, a, b));
+        let (a, b) = (&a[start..start + out.len()], &b[start..start + out.len()]);
+        if lanes {
+            simd::product(out, a, b);
+        } else {
+            out.iter_mut().zip(a.iter().zip(b)).for_each(|(out, (a, b))| *out = *a * *b);
+        }
     });
+}
+
+/// `a *= b`, element by element, for vectors of one length.
+fn multiply(a: &mut [Fr], b: &[Fr]) {
+    let lanes = on_lanes(a.len());
+    let size = par::piece(a.len(), 1024).next_multiple_of(8);
+    par::for_each_chunk_mut(a, size, |start, a| {
+        let b = &b[start..start + a.len()];
+        if lanes {
+            simd::multiply(a, b);
+        } else {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a *= *b);
+        }
+    });
+}
+
+/// Whether vectors of this length, a power of two, are worked on by lanes.
+fn on_lanes(length: usize) -> bool {
+    length >= 256 && simd::available()
 }
 
 /// Multiplies element p of both vectors, in bit-reversed order, by `scale * g^bitrev(p)`.
 fn shift(scale: Fr, g: Fr, a: &mut [Fr], b: &mut [Fr]) {
     let powers = Powers::new(scale, g, a.len());
+    let lanes = on_lanes(a.len());
     par::for_each_chunk_pair_mut(a, b, powers.low.len(), |start, a, b| {
         let high = powers.high(start);
+        if lanes {
+            return simd::shift(a, b, &powers.low, &high);
+        }
         for ((a, b), low) in a.iter_mut().zip(b).zip(&powers.low) {
             let power = high * *low;
             *a *= power;
@@ -103,8 +130,12 @@ fn shift(scale: Fr, g: Fr, a: &mut [Fr], b: &mut [Fr]) {
 /// `v[p] = scale * (g^bitrev(p) v[p] - u[p])`.
 fn unshift_and_subtract(scale: Fr, g: Fr, v: &mut [Fr], u: &mut [Fr]) {
     let powers = Powers::new(scale, g, v.len());
+    let lanes = on_lanes(v.len());
     par::for_each_chunk_pair_mut(v, u, powers.low.len(), |start, v, u| {
         let high = powers.high(start);
+        if lanes {
+            return simd::unshift(v, u, &powers.low, &high, &scale);
+        }
         for ((v, u), low) in v.iter_mut().zip(u).zip(&powers.low) {
             *v = high * *low * *v - scale * *u;
         }

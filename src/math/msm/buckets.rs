@@ -45,6 +45,16 @@ impl Sorted {
         Self { offsets, entries }
     }
 
+    /// Where each bucket's entries start, and at last how many entries there are.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// The entries, bucket by bucket.
+    pub fn entries(&self) -> &[u32] {
+        &self.entries
+    }
+
     /// The number of buckets.
     pub fn buckets(&self) -> usize {
         self.offsets.len().saturating_sub(1)

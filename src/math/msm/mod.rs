@@ -4,7 +4,7 @@
 
 pub(crate) mod affine;
 pub(crate) mod buckets;
-mod digits;
+pub(crate) mod digits;
 pub mod naive;
 mod pippenger;
 mod straus;
@@ -12,6 +12,7 @@ pub(crate) mod tuning;
 
 use super::curve::{Affine, CurveField, Jacobian};
 use super::fr::{self, Scalar};
+use super::simd;
 use crate::error::{Error, Result};
 use crate::par;
 
@@ -26,16 +27,16 @@ pub enum Selection<'a> {
 
 /// Scalars and their points' indices, found to be valid.
 #[derive(Clone, Copy)]
-struct Chosen<'a> {
-    scalars: &'a [Scalar],
+pub(crate) struct Chosen<'a> {
+    pub(crate) scalars: &'a [Scalar],
     /// The picks of these scalars, or the index of the first one's point.
-    picks: std::result::Result<&'a [u32], u32>,
+    pub(crate) picks: std::result::Result<&'a [u32], u32>,
 }
 
 impl<'a> Chosen<'a> {
     /// The index of the point of scalar `i`.
     #[inline(always)]
-    fn point(&self, i: usize) -> u32 {
+    pub(crate) fn point(&self, i: usize) -> u32 {
         match self.picks {
             Ok(picks) => picks[i],
             Err(first) => first + i as u32,
@@ -70,17 +71,20 @@ pub fn msm<F: CurveField>(points: &[Affine<F>], selection: Selection<'_>, scalar
     if bits == 0 {
         return Ok(Jacobian::INFINITY);
     }
-    let parts = scalars.len().div_ceil(tuning::PART).max(1);
+    let lanes = simd::available();
+    let parts = scalars.len().div_ceil(if lanes { simd::tuning::PART } else { tuning::PART }).max(1);
     let sums = (0..parts).map(|part| {
         let (from, to) = (scalars.len() * part / parts, scalars.len() * (part + 1) / parts);
         let chosen = chosen.part(from, to - from);
-        if chosen.scalars.len() < tuning::LEAST_FOR_BUCKETS {
-            straus::msm(points, chosen, bits)
+        if lanes && chosen.scalars.len() >= simd::tuning::LEAST {
+            simd::multi_scalar(points, chosen, bits)
+        } else if chosen.scalars.len() < tuning::LEAST_FOR_BUCKETS {
+            Ok(straus::msm(points, chosen, bits))
         } else {
-            pippenger::msm(points, chosen, bits)
+            Ok(pippenger::msm(points, chosen, bits))
         }
     });
-    Ok(sums.sum())
+    sums.sum()
 }
 
 /// The sum of the points `points[picks[i]]`; a pick may repeat, any point may be infinity. One affine addition a pick,
@@ -93,6 +97,10 @@ pub fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobia
     check_picks(points.len(), picks)?;
     if picks.len() < tuning::LEAST_FOR_BUCKETS {
         return Ok(picks.iter().fold(Jacobian::INFINITY, |sum, &i| F::point_add_affine(&sum, &points[i as usize])));
+    }
+    if simd::available() && picks.len() >= simd::tuning::LEAST {
+        let sums = picks.chunks(simd::tuning::PART).map(|picks| simd::sum(points, picks));
+        return sums.sum();
     }
     let sorted = buckets::Sorted::new(1, || picks.iter().map(|pick| (0, 2 * pick)));
     let sums = buckets::sums(points, &[sorted], tuning::PIECE[F::DEGREE - 1]);

@@ -1,0 +1,271 @@
+//! Eight elements of the scalar field, five limbs of 52 bits, Montgomery products with R = 2^260; bounds in the module's
+//! documentation.
+//!
+//! Transforms are linear, so vectors keep the factor 2^256 that they have in memory: a product of such an element with a
+//! factor whose Montgomery form is by 2^260 is again one.
+
+use super::lanes::{Lanes, Row};
+use crate::math::field::Field;
+use crate::math::fr::{Fr, MODULUS};
+use crate::math::limbs;
+
+const LOW: u64 = (1 << 52) - 1;
+
+/// Limbs of a value below 36 r, in every lane another.
+pub type Limbs<L> = [L; 5];
+
+/// 256 bits as five limbs of 52 bits.
+#[inline(always)]
+pub const fn split(w: &[u64; 4]) -> [u64; 5] {
+    [
+        w[0] & LOW,
+        (w[0] >> 52 | w[1] << 12) & LOW,
+        (w[1] >> 40 | w[2] << 24) & LOW,
+        (w[2] >> 28 | w[3] << 36) & LOW,
+        w[3] >> 16,
+    ]
+}
+
+/// k r for k = 0 to 31, in limbs of 52 bits.
+const MULTIPLES: [[u64; 5]; 32] = {
+    let mut out = [[0; 5]; 32];
+    let mut k = 1;
+    while k < 32 {
+        let r = split(&MODULUS);
+        let mut carry = 0;
+        let mut j = 0;
+        while j < 5 {
+            let sum = out[k - 1][j] + r[j] + carry;
+            out[k][j] = if j < 4 { sum & LOW } else { sum };
+            carry = sum >> 52;
+            j += 1;
+        }
+        k += 1;
+    }
+    out
+};
+
+/// -1 / r mod 2^52.
+const INVERSE: u64 = limbs::negated_inverse(MODULUS[0]) & LOW;
+
+/// 2^52 / (top limb of r + 1): the high product with it takes a top limb to a quotient by r, rounded down.
+const TOP_RECIPROCAL: u64 = (1 << 52) / (MULTIPLES[1][4] + 1);
+
+/// k r in every lane.
+#[inline(always)]
+pub fn multiple<L: Lanes>(k: usize) -> Limbs<L> {
+    let mut out = [L::splat(0); 5];
+    for j in 0..5 {
+        out[j] = L::splat(MULTIPLES[k][j]);
+    }
+    out
+}
+
+/// Takes the carries: limbs of 52 bits of the same value, which may not be negative.
+#[inline(always)]
+pub fn normalise<L: Lanes>(mut x: Limbs<L>) -> Limbs<L> {
+    let low = L::splat(LOW);
+    for j in 0..4 {
+        x[j + 1] = x[j + 1].add(x[j].carry());
+        x[j] = x[j].and(low);
+    }
+    x[4].assert_bits(52);
+    x
+}
+
+/// Columns of `a + b`.
+#[inline(always)]
+pub fn add<L: Lanes>(a: &Limbs<L>, b: &Limbs<L>) -> Limbs<L> {
+    let mut out = *a;
+    for j in 0..5 {
+        out[j] = out[j].add(b[j]);
+    }
+    out
+}
+
+/// Columns of `a - b + bound`.
+#[inline(always)]
+pub fn subtract<L: Lanes>(a: &Limbs<L>, b: &Limbs<L>, bound: &Limbs<L>) -> Limbs<L> {
+    let mut out = *a;
+    for j in 0..5 {
+        out[j] = out[j].sub(b[j]).add(bound[j]);
+    }
+    out
+}
+
+/// Columns of a value below 35 r, not negative, to limbs of one below 1.4 r (the quotient's factor has but six bits).
+#[inline(always)]
+pub fn reduce<L: Lanes>(x: Limbs<L>) -> Limbs<L> {
+    let mut x = normalise(x);
+    let zero = L::splat(0);
+    let quotient = zero.mul_high(x[4], L::splat(TOP_RECIPROCAL));
+    for j in 0..5 {
+        let r = L::splat(MULTIPLES[1][j]);
+        x[j] = x[j].sub(zero.mul_low(quotient, r));
+        if j < 4 {
+            x[j + 1] = x[j + 1].sub(zero.mul_high(quotient, r));
+        }
+    }
+    normalise(x)
+}
+
+/// The same to the residue below r.
+#[inline(always)]
+pub fn canonical<L: Lanes>(x: Limbs<L>) -> Limbs<L> {
+    let x = reduce(x);
+    let mut less = x;
+    let low = L::splat(LOW);
+    for j in 0..5 {
+        less[j] = less[j].sub(L::splat(MULTIPLES[1][j]));
+    }
+    for j in 0..4 {
+        less[j + 1] = less[j + 1].add(less[j].carry());
+        less[j] = less[j].and(low);
+    }
+    // The carry out is -1 where r was too much, else 0.
+    let negative = less[4].carry().equal(L::splat(u64::MAX));
+    let mut out = x;
+    for j in 0..5 {
+        out[j] = L::select(negative, x[j], less[j]);
+    }
+    out
+}
+
+/// `U` Montgomery products at once, so that their chains of dependences overlap. Factors a r and b r, with a b at most 35,
+/// give less than 2 r.
+#[inline(always)]
+pub fn mul<L: Lanes, const U: usize>(a: [&Limbs<L>; U], b: [&Limbs<L>; U]) -> [Limbs<L>; U] {
+    let zero = L::splat(0);
+    let r = multiple::<L>(1);
+    let inverse = L::splat(INVERSE);
+    let mut sum = [[zero; 5]; U];
+    for i in 0..5 {
+        let mut q = [zero; U];
+        for u in 0..U {
+            a[u][i].assert_bits(52);
+            b[u][i].assert_bits(52);
+            for j in 0..5 {
+                sum[u][j] = sum[u][j].mul_low(a[u][i], b[u][j]);
+            }
+        }
+        for u in 0..U {
+            q[u] = zero.mul_low(sum[u][0], inverse);
+        }
+        for u in 0..U {
+            for j in 0..5 {
+                sum[u][j] = sum[u][j].mul_low(q[u], r[j]);
+            }
+            let carry = sum[u][0].carry();
+            for j in 0..4 {
+                sum[u][j] = sum[u][j + 1];
+            }
+            sum[u][4] = zero;
+            for j in 0..5 {
+                sum[u][j] = sum[u][j].mul_high(a[u][i], b[u][j]);
+            }
+            sum[u][0] = sum[u][0].add(carry);
+            for j in 0..5 {
+                sum[u][j] = sum[u][j].mul_high(q[u], r[j]);
+            }
+        }
+    }
+    for u in 0..U {
+        sum[u] = normalise(sum[u]);
+    }
+    sum
+}
+
+/// Words of eight elements as limbs of them, or of sixteen times them.
+#[inline(always)]
+pub fn from_words<L: Lanes>(w: [L; 4], times_16: bool) -> Limbs<L> {
+    let low = L::splat(LOW);
+    let [w0, w1, w2, w3] = w;
+    if times_16 {
+        [
+            w0.left::<4>().and(low),
+            w0.right::<48>().or(w1.left::<16>()).and(low),
+            w1.right::<36>().or(w2.left::<28>()).and(low),
+            w2.right::<24>().or(w3.left::<40>()).and(low),
+            w3.right::<12>(),
+        ]
+    } else {
+        [
+            w0.and(low),
+            w0.right::<52>().or(w1.left::<12>()).and(low),
+            w1.right::<40>().or(w2.left::<24>()).and(low),
+            w2.right::<28>().or(w3.left::<36>()).and(low),
+            w3.right::<16>(),
+        ]
+    }
+}
+
+/// Limbs of eight values below 2^256 as words.
+#[inline(always)]
+pub fn to_words<L: Lanes>(l: &Limbs<L>) -> [L; 4] {
+    [
+        l[0].or(l[1].left::<52>()),
+        l[1].right::<12>().or(l[2].left::<40>()),
+        l[2].right::<24>().or(l[3].left::<28>()),
+        l[3].right::<36>().or(l[4].left::<16>()),
+    ]
+}
+
+/// The limbs of the Montgomery form by 2^260.
+pub fn factor(x: &Fr) -> [u64; 5] {
+    let sixteen = (0..4).fold(*x, |x, _| x.double());
+    split(&sixteen.to_montgomery())
+}
+
+/// A factor's limbs in every lane.
+#[inline(always)]
+pub fn splat<L: Lanes>(limbs: &[u64; 5]) -> Limbs<L> {
+    let mut out = [L::splat(0); 5];
+    for j in 0..5 {
+        out[j] = L::splat(limbs[j]);
+    }
+    out
+}
+
+/// Factors for the lanes: factor k is lane k mod 8 of block k / 8.
+#[derive(Clone, Debug, Default)]
+pub struct Factors(Vec<[Row; 5]>);
+
+impl Factors {
+    /// From elements; missing ones of the last block are zero.
+    pub fn new(elements: &[Fr]) -> Self {
+        let block = |elements: &[Fr]| {
+            let mut rows = [Row([0; 8]); 5];
+            for (lane, x) in elements.iter().enumerate() {
+                let limbs = factor(x);
+                for j in 0..5 {
+                    rows[j].0[lane] = limbs[j];
+                }
+            }
+            rows
+        };
+        let blocks = elements.len().div_ceil(8);
+        Self(crate::par::map(blocks, |i| block(&elements[8 * i..elements.len().min(8 * i + 8)])))
+    }
+
+    /// Factor `k` in every lane.
+    #[inline(always)]
+    pub fn splat<L: Lanes>(&self, k: usize) -> Limbs<L> {
+        let rows = &self.0[k / 8];
+        let mut out = [L::splat(0); 5];
+        for j in 0..5 {
+            out[j] = L::splat(rows[j].0[k % 8]);
+        }
+        out
+    }
+
+    /// Factors `8 block .. 8 block + 8`.
+    #[inline(always)]
+    pub fn block<L: Lanes>(&self, block: usize) -> Limbs<L> {
+        let rows = &self.0[block];
+        let mut out = [L::splat(0); 5];
+        for j in 0..5 {
+            out[j] = L::load(&rows[j]);
+        }
+        out
+    }
+}

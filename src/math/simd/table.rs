@@ -1,0 +1,142 @@
+//! Points in memory for the lanes: each point's coordinates in rows of eight limbs, one row a component, first those of x.
+//!
+//! Coordinates are scaled: (x, y) stands as (u^2 x, u^3 y) with u = 2^-16, on the isomorphic curve y^2 = x^3 + u^6 b.
+//! Formulas of addition do not contain b, so nothing else knows. Then the Montgomery form of u^2 x = 2^-32 x with R =
+//! 2^416 is that of x with R = 2^384: abscissas are taken over as they are, and only ordinates cost a product.
+
+use super::element::{Element, mul_pair};
+use super::lanes::{Lanes, Row, Task};
+use super::product::{join, split};
+use crate::error::{Result, reserve};
+use crate::math::curve::{Affine, CurveField};
+use crate::math::field::Field;
+use crate::math::fp::{Fp, MODULUS};
+use crate::math::limbs;
+use crate::par;
+
+/// 2^400 mod p: as limbs the factor that scales an ordinate, as an element (2^16) the one that scales it back.
+const SCALE: [u64; 6] = limbs::power_of_two_mod(400, &MODULUS);
+
+/// Points, `2 D` rows each; those that are infinity hold anything.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// Bit i of word j for point 64 j + i: whether it is infinity.
+    infinite: Vec<u64>,
+    any_infinite: bool,
+}
+
+impl Table {
+    /// Takes `count` points; `point` gives them by index. On the caller's pool. 128 bytes a point in the first group, 256
+    /// in the second.
+    ///
+    /// Errors: `NoMemory`.
+    pub fn new<'a, L: Lanes, F: CurveField, const D: usize>(
+        count: usize,
+        point: impl Fn(usize) -> &'a Affine<F> + Sync + Send,
+    ) -> Result<Self> {
+        let mut rows = Vec::new();
+        reserve(&mut rows, count * 2 * D, "the points of a multi-scalar multiplication")?;
+        rows.resize(count * 2 * D, Row([0; 8]));
+        let mut infinite = vec![0u64; count.div_ceil(64)];
+        let words = par::piece(infinite.len(), 8);
+        par::for_each_chunk_pair_rows(&mut rows, 64 * 2 * D * words, &mut infinite, words, |word, rows, infinite| {
+            L::run(Fill::<L, F, _, D> { first: 64 * word, rows, infinite, point: &point, lanes: Default::default() });
+        });
+        let any_infinite = infinite.iter().any(|word| *word != 0);
+        Ok(Self { rows, infinite, any_infinite })
+    }
+
+    /// Whether point `i` is infinity.
+    #[inline(always)]
+    pub fn is_infinite(&self, i: usize) -> bool {
+        self.any_infinite && self.infinite[i / 64] >> (i % 64) & 1 == 1
+    }
+}
+
+struct Fill<'t, L, F, P, const D: usize> {
+    first: usize,
+    rows: &'t mut [Row],
+    infinite: &'t mut [u64],
+    point: &'t P,
+    lanes: std::marker::PhantomData<(L, F)>,
+}
+
+impl<'a, L: Lanes, F: CurveField, P: Fn(usize) -> &'a Affine<F>, const D: usize> Task for Fill<'_, L, F, P, D> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let mut scale = [[0; 8]; D];
+        scale[0] = split(&SCALE);
+        let scale = Element::<L, D>::splat(&scale);
+        // Sixteen ordinates on their way.
+        let mut ordinates = [Row([0; 8]); 32];
+        for (block, rows) in self.rows.chunks_mut(16 * 2 * D).enumerate() {
+            let count = rows.len() / (2 * D);
+            for i in 0..count {
+                let index = 16 * block + i;
+                let point = (self.point)(self.first + index);
+                let (x, y) = (point.x.components(), point.y.components());
+                for k in 0..D {
+                    rows[2 * D * i + k].0 = split(&x[k].0);
+                    ordinates[D * i + k].0 = split(&y[k].0);
+                }
+                self.infinite[index / 64] |= u64::from(point.is_infinity()) << (index % 64);
+            }
+            let at = |half: usize| std::array::from_fn(|i| D * (8 * half + i));
+            let (low, high) = (Element::gather(&ordinates, &at(0)), Element::gather(&ordinates, &at(1)));
+            let mut scaled = [low, high];
+            mul_pair(&mut scaled, [&low, &high], [&scale, &scale]);
+            let scaled = scaled.map(|y| y.to_rows());
+            for i in 0..count {
+                for k in 0..D {
+                    rows[2 * D * i + D + k] = scaled[i / 8][k][i % 8];
+                }
+            }
+        }
+    }
+}
+
+/// The point that the rows `rows[..2 D]` hold.
+pub fn read<F: CurveField, const D: usize>(rows: &[Row]) -> Affine<F> {
+    let component = |k: usize| Fp(limbs::reduce_once(join(&rows[k].0), &MODULUS));
+    let unscaled = |k: usize| component(D + k) * Fp(SCALE);
+    if D == 1 {
+        Affine { x: F::from_components([component(0), Fp::ZERO]), y: F::from_components([unscaled(0), Fp::ZERO]) }
+    } else {
+        Affine {
+            x: F::from_components([component(0), component(1)]),
+            y: F::from_components([unscaled(0), unscaled(1)]),
+        }
+    }
+}
+
+/// The inverses of all lanes of both elements, none of which may be zero.
+#[inline(always)]
+pub fn invert<L: Lanes, F: CurveField, const D: usize>(a: &[Element<L, D>; 2]) -> [Element<L, D>; 2] {
+    let mut out = *a;
+    mul_pair(&mut out, [&a[0], &a[0]], [&a[1], &a[1]]);
+    let (all, others) = out[0].lane_products();
+    let all = Element::splat(&inverse::<F, D>(&all.to_rows().map(|rows| rows[0])));
+    mul_pair(&mut out, [&all, &all], [&others, &others]);
+    let inverse = out[0];
+    mul_pair(&mut out, [&inverse, &inverse], [&a[1], &a[0]]);
+    out
+}
+
+/// The inverse of one element, both with R = 2^416.
+fn inverse<F: CurveField, const D: usize>(rows: &[Row; D]) -> [[u64; 8]; D] {
+    // With R = 2^384 the limbs stand for 2^32 x; its inverse's limbs lack 2^64.
+    const LACK: Fp = Fp(limbs::power_of_two_mod(384 + 64, &MODULUS));
+    let mut parts = [Fp::ZERO; 2];
+    for k in 0..D {
+        parts[k] = Fp(limbs::reduce_once(join(&rows[k].0), &MODULUS));
+    }
+    let inverse = F::from_components(parts).inverse().components();
+    let mut out = [[0; 8]; D];
+    for k in 0..D {
+        out[k] = split(&(inverse[k] * LACK).0);
+    }
+    out
+}

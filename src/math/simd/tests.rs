@@ -1,0 +1,452 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+use super::element::{Element, Factor, Loose, mul_pair, square_pair};
+use super::lanes::{Lanes, Row, Task};
+use super::portable::Portable;
+use super::product::{MULTIPLES, join, split};
+use super::scalar::Factors;
+use super::table::invert;
+use super::{msm, ntt, pointwise, tuning};
+use crate::math::curve::{Affine, CurveField, Jacobian};
+use crate::math::field::Field;
+use crate::math::fp::{Fp, MODULUS};
+use crate::math::fp2::Fp2;
+use crate::math::fr::{Fr, MODULUS as MODULUS_R, Scalar};
+use crate::math::limbs;
+use crate::math::msm::{Chosen, digits, naive};
+use crate::math::ntt::{self as plain, powers_bit_reversed};
+use crate::math::tests::support::{Random, Trapdoor, in_pool, scalar_zoo};
+
+/// Runs a test of both groups on every backend that this machine has; the missing one is named aloud.
+macro_rules! on_all_backends {
+    ($($name:ident => $function:ident($($argument:expr),*);)+) => {$(
+        #[test]
+        fn $name() {
+            $function::<Portable, Fp, 1>($($argument),*);
+            $function::<Portable, Fp2, 2>($($argument),*);
+            if super::available() {
+                $function::<super::Best, Fp, 1>($($argument),*);
+                $function::<super::Best, Fp2, 2>($($argument),*);
+            } else {
+                eprintln!("NOT TESTED: {} with AVX-512 IFMA, which this processor has not", stringify!($name));
+            }
+        }
+    )+};
+}
+
+on_all_backends! {
+    field_operations_match_the_scalar_ones => field_operations();
+    sums_match_the_definition => against_naive();
+    every_size_matches_the_trapdoor => size_sweep();
+    every_width_matches_the_trapdoor => width_sweep();
+    scalar_zoo_matches => zoo();
+    infinities_anywhere => infinities();
+    copies_and_opposites_meet => copies_and_opposites();
+    neighbouring_multiples_meet => neighbouring_multiples();
+    sums_of_picks_match => sums();
+    skewed_scalars_match => skewed();
+    threads_agree => threads();
+    points_end_at_an_unmapped_page => guarded();
+}
+
+/// A representative (of the class modulo p that has these 384 bits, if below 2 p) as limbs.
+fn extreme_limbs() -> Vec<[u64; 8]> {
+    let all = (1 << 52) - 1;
+    let top = MULTIPLES[2][7];
+    let mut out: Vec<[u64; 8]> = MULTIPLES[..3].to_vec();
+    for i in 0..7 {
+        let mut one = [0; 8];
+        one[i] = all;
+        out.push(one);
+        one[i] = 1;
+        out.push(one);
+        let mut but = [all; 8];
+        (but[i], but[7]) = (0, top - 1);
+        out.push(but);
+    }
+    out.push([all, all, all, all, all, all, all, top - 1]);
+    out.push([0, 0, 0, 0, 0, 0, 0, top]);
+    for near in [1, 2] {
+        let (mut below, mut above) = (MULTIPLES[near], MULTIPLES[near]);
+        below[0] -= 1;
+        above[0] += 1;
+        out.push(below);
+        if near == 1 {
+            out.push(above);
+        }
+    }
+    out
+}
+
+/// The residue that limbs (of at most 8 p) stand for, by R = 2^416.
+fn residue(limbs: &[u64; 8]) -> Fp {
+    let mut wide = join(limbs);
+    // 8 p needs 384 bits, and join takes as many.
+    assert!(limbs[7] < 1 << 20);
+    while !limbs::less(&wide, &MODULUS) {
+        wide = limbs::sub(&wide, &MODULUS).0;
+    }
+    // The limbs are x 2^416, and Fp(limbs) is x 2^32.
+    Fp(wide) * Fp::from_canonical([1 << 32, 0, 0, 0, 0, 0]).unwrap().inverse()
+}
+
+fn residues<L: Lanes, F: CurveField, const D: usize>(components: &[[L; 8]; D]) -> [F; 8] {
+    let mut out = [[Fp::ZERO; 2]; 8];
+    for (k, limbs) in components.iter().enumerate() {
+        let mut rows = [Row([0; 8]); 8];
+        for j in 0..8 {
+            limbs[j].store(&mut rows[j]);
+        }
+        for lane in 0..8 {
+            out[lane][k] = residue(&std::array::from_fn(|j| rows[j].0[lane]));
+        }
+    }
+    out.map(F::from_components)
+}
+
+fn check<L: Lanes, F: CurveField, const D: usize>(got: &impl Factor<L, D>, limit: u64, wanted: impl Fn(usize) -> F) {
+    let components = got.components();
+    for limbs in components {
+        let mut row = Row([0; 8]);
+        limbs[7].store(&mut row);
+        assert!(row.0.iter().all(|top| *top <= limit * (MULTIPLES[1][7] + 1)), "above {limit} p");
+    }
+    let got = residues::<L, F, D>(components);
+    for (lane, got) in got.iter().enumerate() {
+        assert_eq!(*got, wanted(lane), "lane {lane}");
+    }
+}
+
+struct FieldTest<L, F, const D: usize>(Vec<[u64; 8]>, std::marker::PhantomData<(L, F)>);
+
+impl<L: Lanes, F: CurveField, const D: usize> Task for FieldTest<L, F, D> {
+    type Output = ();
+    fn run(self) {
+        let pool = &self.0;
+        let mut random = Random(20);
+        for turn in 0..60 {
+            let pick = |random: &mut Random| {
+                let mut rows = [Row([0; 8]); 16];
+                for row in &mut rows {
+                    row.0 = pool[random.below(pool.len())];
+                }
+                Element::<L, D>::gather(&rows, &std::array::from_fn(|i| D * i))
+            };
+            let [a, b, c, d] = std::array::from_fn(|_| pick(&mut random));
+            let [ra, rb, rc, rd] = [a, b, c, d].map(|x| residues::<L, F, D>(x.components()));
+            let (wide, wider): (Loose<L, D>, Loose<L, D>) = (a.difference(&b), c.triple());
+            check(&wide, 4, |i| ra[i] - rb[i]);
+            check(&wider, 6, |i| rc[i].double() + rc[i]);
+            check(&d.double(), 4, |i| rd[i].double());
+            check(
+                &a.signed_difference(0x5a, &b),
+                4,
+                |i| if 0x5a >> i & 1 == 1 { -ra[i] - rb[i] } else { ra[i] - rb[i] },
+            );
+            check(&a.negate_where(0xc3), 2, |i| if 0xc3 >> i & 1 == 1 { -ra[i] } else { ra[i] });
+            let mut products = [a; 2];
+            mul_pair(&mut products, [&wide, &wide], [&wider, &wide]);
+            check(&products[0], 1, |i| (ra[i] - rb[i]) * (rc[i].double() + rc[i]));
+            check(&products[1], 1, |i| (ra[i] - rb[i]).square());
+            let mut squares = [a; 2];
+            square_pair(&mut squares, [&wider, &wider]);
+            check(&squares[1], 1, |i| (rc[i].double() + rc[i]).square());
+            check(&products[0].minus(&d), 2, |i| (ra[i] - rb[i]) * (rc[i].double() + rc[i]) - rd[i]);
+            check(&c.third_abscissa(&b, &wide.clone_of(&a, &b)), 2, |i| rc[i] - rb[i] - ra[i]);
+            check(&c.third_abscissa(&b, &Loose::twice_p()), 2, |i| rc[i] - rb[i].double());
+            check(&Element::select(turn as u8, &a, &b), 2, |i| if turn as u8 >> i & 1 == 1 { ra[i] } else { rb[i] });
+            let zeros = (0..8).fold(0, |mask, i| mask | u8::from(ra[i] == rb[i]) << i);
+            assert_eq!(wide.zeros(), zeros);
+            assert_eq!(wide.suspects() & zeros, zeros);
+            assert_eq!(a.difference(&a).zeros(), 0xff);
+            // Any zero would take all with it.
+            let nonzero = |x: &Element<L, D>, r: &[F; 8]| {
+                let zeros = (0..8).fold(0, |mask, i| mask | u8::from(r[i].is_zero()) << i);
+                Element::select(zeros, &Element::one(), x)
+            };
+            let (a, b) = (nonzero(&a, &ra), nonzero(&b, &rb));
+            let (ra, rb) = (residues::<L, F, D>(a.components()), residues::<L, F, D>(b.components()));
+            let inverses = invert::<L, F, D>(&[a, b]);
+            check(&inverses[0], 1, |i| ra[i].inverse());
+            check(&inverses[1], 1, |i| rb[i].inverse());
+        }
+    }
+}
+
+impl<L: Lanes, const D: usize> Loose<L, D> {
+    /// `a - b`, as the denominator of a sum of b and a is.
+    fn clone_of(&self, a: &Element<L, D>, b: &Element<L, D>) -> Self {
+        a.difference(b)
+    }
+}
+
+fn field_operations<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(19);
+    let mut pool = extreme_limbs();
+    for _ in 0..20 {
+        let x: [u64; 6] = std::array::from_fn(|i| if i == 5 { random.next() >> 4 } else { random.next() });
+        pool.push(split(&limbs::reduce_once(x, &MODULUS)));
+    }
+    L::run(FieldTest::<L, F, D>(pool, Default::default()));
+}
+
+fn chosen(scalars: &[Scalar]) -> Chosen<'_> {
+    Chosen { scalars, picks: Err(0) }
+}
+
+fn bits(scalars: &[Scalar]) -> usize {
+    scalars.iter().map(digits::bit_length).max().unwrap_or(0).max(1)
+}
+
+fn all<L: Lanes, F: CurveField, const D: usize>(points: &[Affine<F>], scalars: &[Scalar]) -> Jacobian<F> {
+    msm::msm::<L, F, D>(points, chosen(scalars), bits(scalars)).unwrap()
+}
+
+fn against_naive<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(30);
+    for n in [1, 2, 15, 16, 17, 70] {
+        let points = Trapdoor::<F>::random(&mut random, n).points;
+        let scalars: Vec<_> = (0..n).map(|_| random.scalar()).collect();
+        assert_eq!(all::<L, F, D>(&points, &scalars), naive::msm(&points, &scalars), "n = {n}");
+    }
+}
+
+fn size_sweep<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(31);
+    for n in [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257, 1025, 4097] {
+        if n > 300 && D == 2 && !super::available() {
+            continue;
+        }
+        let trapdoor = Trapdoor::<F>::random(&mut random, n);
+        let scalars: Vec<_> = (0..n).map(|_| random.scalar()).collect();
+        assert_eq!(all::<L, F, D>(&trapdoor.points, &scalars), trapdoor.expected(&scalars), "n = {n}");
+    }
+}
+
+fn width_sweep<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(32);
+    let trapdoor = Trapdoor::<F>::random(&mut random, 40);
+    let scalars: Vec<_> = (0..40).map(|i| if i % 3 == 0 { [i, 0, 0, 0] } else { random.scalar() }).collect();
+    for width in [1, 2, 3, 4, 5, 6, 7, 8, 9, 11] {
+        let sum = msm::with_width::<L, F, D>(&trapdoor.points, chosen(&scalars), 255, width).unwrap();
+        assert_eq!(sum, trapdoor.expected(&scalars), "width {width}");
+    }
+}
+
+fn zoo<L: Lanes, F: CurveField, const D: usize>() {
+    let zoo = scalar_zoo();
+    let trapdoor = Trapdoor::<F>::random(&mut Random(33), zoo.len());
+    assert_eq!(all::<L, F, D>(&trapdoor.points, &zoo), trapdoor.expected(&zoo));
+    let trapdoor = Trapdoor::<F>::random(&mut Random(34), 40);
+    for scalar in zoo.iter().step_by(if super::available() { 7 } else { 61 }) {
+        let equal = vec![*scalar; 40];
+        assert_eq!(all::<L, F, D>(&trapdoor.points, &equal), trapdoor.expected(&equal), "{scalar:x?}");
+    }
+}
+
+fn infinities<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(35);
+    for n in [1, 2, 3, 30, 130] {
+        let scalars: Vec<_> = (0..n).map(|_| random.scalar()).collect();
+        let places: [&[usize]; 5] = [&[0], &[n - 1], &[n / 2], &[0, n - 1], &[0, 1, 2]];
+        for place in places {
+            let mut trapdoor = Trapdoor::<F>::random(&mut random, n);
+            place.iter().filter(|&&i| i < n).for_each(|&i| trapdoor.set_infinity(i));
+            let expected = trapdoor.expected(&scalars);
+            assert_eq!(all::<L, F, D>(&trapdoor.points, &scalars), expected, "n = {n}, at {place:?}");
+        }
+        assert!(all::<L, F, D>(&vec![Affine::<F>::INFINITY; n], &scalars).is_infinity());
+    }
+}
+
+fn copies_and_opposites<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(36);
+    for (copies, n) in [(2, 64), (3, 63), (33, 330), (300, 300)] {
+        let base = Trapdoor::<F>::random(&mut random, n / copies);
+        let points: Vec<_> = (0..n).map(|i| base.points[i % base.points.len()]).collect();
+        let logs: Vec<_> = (0..n).map(|i| base.logs[i % base.logs.len()]).collect();
+        let repeated = Trapdoor { points, logs };
+        let equal = vec![random.scalar(); n];
+        assert_eq!(all::<L, F, D>(&repeated.points, &equal), repeated.expected(&equal), "{copies} copies");
+        let different: Vec<_> = (0..n).map(|_| random.scalar()).collect();
+        assert_eq!(all::<L, F, D>(&repeated.points, &different), repeated.expected(&different));
+        let p = base.points[0];
+        let alternating: Vec<_> = (0..2 * n).map(|i| if i % 2 == 0 { p } else { -p }).collect();
+        let halves: Vec<_> = (0..2 * n).map(|i| if i < n { p } else { -p }).collect();
+        let equal = vec![equal[0]; 2 * n];
+        assert!(all::<L, F, D>(&alternating, &equal).is_infinity());
+        assert!(all::<L, F, D>(&halves, &equal).is_infinity());
+        assert_eq!(all::<L, F, D>(&halves[..2 * n - 1], &equal[1..]), p.mul(&equal[0]));
+    }
+}
+
+fn neighbouring_multiples<L: Lanes, F: CurveField, const D: usize>() {
+    // P_i = i G: sums of points are again points of the list, so partial sums meet their equals and opposites.
+    let n = 700;
+    for (first, step) in [(1u64, 1u64), (0, 1), (1, 0)] {
+        let trapdoor = Trapdoor::<F>::new(Fr::from(first), Fr::from(step), n);
+        for bits in [1, 2, 3, 9] {
+            let mut random = Random(37);
+            let scalars: Vec<Scalar> = (0..n).map(|_| [random.next() >> (64 - bits), 0, 0, 0]).collect();
+            assert_eq!(all::<L, F, D>(&trapdoor.points, &scalars), trapdoor.expected(&scalars));
+        }
+    }
+}
+
+fn sums<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(38);
+    for n in [0, 1, 2, 3, 15, 16, 17, 100, 1500] {
+        let mut trapdoor = Trapdoor::<F>::random(&mut random, 50);
+        trapdoor.set_infinity(7);
+        let picks: Vec<u32> = (0..n).map(|_| random.below(50) as u32).collect();
+        let mut counts = vec![[0u64; 4]; 50];
+        picks.iter().for_each(|&i| counts[i as usize][0] += 1);
+        assert_eq!(msm::sum::<L, F, D>(&trapdoor.points, &picks).unwrap(), trapdoor.expected(&counts), "n = {n}");
+    }
+}
+
+fn skewed<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(39);
+    let n = 1000;
+    let trapdoor = Trapdoor::<F>::random(&mut random, n);
+    let equal = vec![random.scalar(); n];
+    let few: Vec<_> = (0..n).map(|i| if i % 10 == 0 { random.scalar() } else { [3, 0, 0, 0] }).collect();
+    for scalars in [equal, few, vec![[1, 0, 0, 0]; n]] {
+        assert_eq!(all::<L, F, D>(&trapdoor.points, &scalars), trapdoor.expected(&scalars));
+    }
+}
+
+fn threads<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(40);
+    let trapdoor = Trapdoor::<F>::random(&mut random, 300);
+    let scalars: Vec<_> = (0..300).map(|_| random.scalar()).collect();
+    for threads in [0, 1, 3, 16] {
+        let got = in_pool(threads, || all::<L, F, D>(&trapdoor.points, &scalars));
+        assert_eq!(got, trapdoor.expected(&scalars), "{threads} threads");
+    }
+}
+
+/// Points and scalars whose last byte is the last one before a page that may not be read.
+fn guarded<L: Lanes, F: CurveField, const D: usize>() {
+    let mut random = Random(41);
+    let trapdoor = Trapdoor::<F>::random(&mut random, 67);
+    let scalars: Vec<_> = (0..67).map(|_| random.scalar()).collect();
+    let (points, guarded_scalars) = (Guarded::new(&trapdoor.points), Guarded::new(&scalars));
+    assert_eq!(all::<L, F, D>(points.get(), guarded_scalars.get()), trapdoor.expected(&scalars));
+    let picks: Vec<u32> = (0..67).collect();
+    let picks = Guarded::new(&picks);
+    let ones = vec![[1, 0, 0, 0]; 67];
+    assert_eq!(msm::sum::<L, F, D>(points.get(), picks.get()).unwrap(), trapdoor.expected(&ones));
+}
+
+/// A copy of a slice that ends at an unmapped page.
+struct Guarded<T> {
+    map: *mut libc::c_void,
+    bytes: usize,
+    start: *const T,
+    count: usize,
+}
+
+impl<T: Copy> Guarded<T> {
+    fn new(values: &[T]) -> Self {
+        let page = 4096;
+        let size = size_of_val(values);
+        let bytes = size.div_ceil(page) * page + page;
+        // SAFETY: a new private mapping; its last page is made inaccessible, and the values are copied right before that,
+        // at an offset that is a multiple of their alignment since pages and sizes are.
+        unsafe {
+            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            let map = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
+            assert_ne!(map, libc::MAP_FAILED);
+            assert_eq!(libc::mprotect(map.byte_add(bytes - page), page, libc::PROT_NONE), 0);
+            let start = map.byte_add(bytes - page - size).cast::<T>();
+            std::ptr::copy_nonoverlapping(values.as_ptr(), start, values.len());
+            Self { map, bytes, start, count: values.len() }
+        }
+    }
+
+    fn get(&self) -> &[T] {
+        // SAFETY: the values were copied there, and the mapping lives as long as this does.
+        unsafe { std::slice::from_raw_parts(self.start, self.count) }
+    }
+}
+
+impl<T> Drop for Guarded<T> {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `new`.
+        unsafe { libc::munmap(self.map, self.bytes) };
+    }
+}
+
+fn transforms<L: Lanes>() {
+    let mut random = Random(50);
+    for log in 6..=16 {
+        let n = 1usize << log;
+        let root = Fr::root_of_unity(7, log).unwrap();
+        let table = powers_bit_reversed(root, n / 2).unwrap();
+        let factors = Factors::new(&table);
+        let extremes = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr([u64::MAX, u64::MAX, u64::MAX, MODULUS_R[3] - 1])];
+        let inputs: [Vec<Fr>; 3] = [
+            (0..n).map(|_| random.fr()).collect(),
+            (0..n).map(|_| extremes[random.below(4)]).collect(),
+            vec![-Fr::ONE; n],
+        ];
+        for values in inputs {
+            for threads in [0, 3] {
+                let (mut got, mut wanted) = (values.clone(), values.clone());
+                in_pool(threads, || ntt::nr::<L>(&mut got, &factors));
+                plain::nr(&mut wanted, 0, &table);
+                assert!(got == wanted, "forward, 2^{log}");
+                let (mut got, mut wanted) = (values.clone(), values.clone());
+                in_pool(threads, || ntt::rn::<L>(&mut got, &factors));
+                plain::rn(&mut wanted, 0, &table);
+                assert!(got == wanted, "backward, 2^{log}");
+            }
+        }
+    }
+}
+
+fn pointwise_products<L: Lanes>() {
+    let mut random = Random(51);
+    let extremes = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr([u64::MAX, u64::MAX, u64::MAX, MODULUS_R[3] - 1])];
+    let mut vector =
+        || -> Vec<Fr> { (0..256).map(|i| if i % 3 == 0 { extremes[random.below(4)] } else { random.fr() }).collect() };
+    for _ in 0..8 {
+        let (a, b, low) = (vector(), vector(), vector());
+        let (high, scale) = (a[17], b[3]);
+        let mut out = vec![Fr::ONE; 256];
+        pointwise::product::<L>(&mut out, &a, &b);
+        assert!((0..256).all(|i| out[i] == a[i] * b[i]));
+        out.copy_from_slice(&a);
+        pointwise::multiply::<L>(&mut out, &b);
+        assert!((0..256).all(|i| out[i] == a[i] * b[i]));
+        let (mut x, mut y) = (a.clone(), b.clone());
+        pointwise::shift::<L>(&mut x, &mut y, &low, &high);
+        assert!((0..256).all(|i| x[i] == a[i] * low[i] * high && y[i] == b[i] * low[i] * high));
+        x.copy_from_slice(&a);
+        pointwise::unshift::<L>(&mut x, &b, &low, &high, &scale);
+        assert!((0..256).all(|i| x[i] == a[i] * low[i] * high - scale * b[i]));
+    }
+}
+
+#[test]
+fn transforms_match_the_plain_ones() {
+    transforms::<Portable>();
+    if super::available() {
+        transforms::<super::Best>();
+    }
+}
+
+#[test]
+fn pointwise_products_match() {
+    pointwise_products::<Portable>();
+    if super::available() {
+        pointwise_products::<super::Best>();
+    }
+}
+
+#[test]
+fn widths_grow() {
+    let widths: Vec<_> = (0..24).map(|log| tuning::width(1 << log)).collect();
+    assert!(widths.is_sorted());
+}

@@ -1,0 +1,23 @@
+//! Measured choices of the multi-scalar multiplication on lanes (on a Xeon of the generation Sapphire Rapids).
+
+/// Points from which on this way pays.
+pub const LEAST: usize = 48;
+
+/// Points that are summed up at a time; this bounds the memory.
+pub const PART: usize = 1 << 20;
+
+/// Buckets that are sorted together.
+pub const GROUP: usize = 4096;
+
+/// Lanes of the weighted sum of buckets that one thread walks, where there are enough buckets.
+pub const LANES: usize = 512;
+
+/// The width of a window is the second number from this many points (the first number, a power of two) on.
+const WIDTHS: [(u32, usize); 10] =
+    [(4, 4), (5, 5), (6, 6), (7, 7), (9, 8), (10, 9), (13, 10), (14, 11), (15, 13), (18, 16)];
+
+/// Bits of a window for this many points.
+pub fn width(points: usize) -> usize {
+    let log = points.max(1).ilog2();
+    WIDTHS.iter().rev().find(|(from, _)| *from <= log).map_or(3, |(_, width)| *width)
+}
