@@ -7,7 +7,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
 .PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header release-abi clean \
-  cuda-toolkit gpu-pack gpu-test bench-gnark
+  cuda-toolkit gpu-pack gpu-test bench-gnark bench-gpu
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -153,15 +153,20 @@ gpu-pack: ## Make a folder that tests and measures where there is a GPU and its 
 	@nvcc=$$(cuda/toolkit.sh --find target/cuda/toolkit) || { echo "no nvcc: \`make cuda-toolkit\` fetches one" >&2; exit 1; }; \
 	$(MAKE) --no-print-directory -C cuda pack NVCC="$$nvcc" ARCHS="$(CUDA_ARCHS)"; \
 	GROTH16_NVCC="$$nvcc" GROTH16_CUDA_ARCHS="$(CUDA_ARCHS)" \
-	  $(CARGO) build --release --locked --features cli,cuda --example gpu-test; \
+	  $(CARGO) build --release --locked --features cli,cuda --example gpu-test --bin groth16; \
 	rm -rf $(GPU_PACK); mkdir -p $(GPU_PACK)/kernels; \
 	cp -r target/cuda/pack/. $(GPU_PACK)/kernels/; \
 	$(STRIP) -o $(GPU_PACK)/gpu-test target/release/examples/gpu-test; \
-	cp ffi-tests/gpu/run.sh $(GPU_PACK)/; \
+	$(STRIP) -o $(GPU_PACK)/groth16 target/release/groth16; \
+	cp ffi-tests/gpu/run.sh ffi-tests/gpu/bench.sh $(GPU_PACK)/; \
 	du -sh $(GPU_PACK)
 
 gpu-test: gpu-pack ## Test the kernels and the library on a GPU of this machine
 	$(GPU_PACK)/run.sh
+
+bench-gpu: library fixtures ## Measure whole proofs on this machine's GPU: partitions of 2^18 to 2^24 rows, Sapling's circuits
+	FIXTURES=target/fixtures ffi-tests/gpu/bench.sh target/release/groth16 target/bench-gpu
+	@echo "tables, pictures and traces: target/bench-gpu"
 
 header: ## Generate include/groth16.h from src/ffi
 	$(CARGO) run --release --locked -p ffi-tests --features libgroth16/cli --bin make-header

@@ -1,6 +1,6 @@
 //! The GPU against the CPU: needs a driver and a device, nothing else. Ends with `N passed, N failed`.
 //!
-//!     gpu-test [LARGEST_LOG_SIZE, default 20] [--no-fault] [--only PART_OF_A_NAME]
+//!     gpu-test [LARGEST_LOG_SIZE, default 20] [--no-fault] [--long] [--only PART_OF_A_NAME]
 //!
 //! `--no-fault` leaves out what a memory checker would rightly report. Over the emulated driver (cuda/emulate/driver.cc, with
 //! two devices) calls fail as the tests of `faults` want; sizes are small there.
@@ -9,6 +9,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod faults;
+mod long;
 mod proofs;
 
 use std::sync::Arc;
@@ -29,10 +30,11 @@ use groth16::prover::synthetic::Rng;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let (mut largest, mut with_fault, mut only) = (20, true, None);
+    let (mut largest, mut with_fault, mut is_long, mut only) = (20, true, false, None);
     while let Some(text) = arguments.next() {
         match text.as_str() {
             "--no-fault" => with_fault = false,
+            "--long" => is_long = true,
             "--only" => only = arguments.next(),
             size => largest = size.parse().unwrap(),
         }
@@ -59,8 +61,15 @@ fn main() {
         counts.check("others take memory", || faults::hog(&hooks));
         counts.check("a flipped bit", || faults::flipped_bit(&hooks));
         counts.check("a lost device", || faults::lost(&hooks));
-    } else if with_fault {
-        counts.check("an error that loses a context", || lost(device));
+    } else {
+        if is_long {
+            counts.check("memory over 500 proofs", long::flat);
+            counts.check("memory that others take", || long::hog(device));
+            counts.check("a partition under budgets", long::budgets);
+        }
+        if with_fault {
+            counts.check("an error that loses a context", || lost(device));
+        }
     }
     println!("{} passed, {} failed", counts.passed, counts.failed);
     std::process::exit(i32::from(counts.failed > 0));

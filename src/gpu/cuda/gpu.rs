@@ -201,7 +201,7 @@ impl Loaded {
             return Ok(Some(key));
         }
         let load = |staging: &mut Staging| {
-            DeviceKey::load(&self.context, &upload.shape, &upload.points, upload.key_with_b2, staging, &self.copy)
+            DeviceKey::load(self, &upload.shape, &upload.points, upload.key_with_b2, staging, &self.copy)
         };
         match load(staging) {
             Ok(key) => {

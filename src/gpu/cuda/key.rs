@@ -1,8 +1,8 @@
 //! The points of a key in a device's memory.
 
-use std::sync::Arc;
-
-use super::context::{Context, Stream};
+use super::checksum::Checksums;
+use super::context::Stream;
+use super::gpu::Loaded;
 use super::memory::{Arena, DeviceVec};
 use super::msm;
 use super::staging::Staging;
@@ -29,30 +29,35 @@ impl DeviceKey {
         g1(shape.domain_size()) + shape.queries.iter().map(|count| g1(*count)).sum::<u64>() + b2
     }
 
-    /// Brings the points there, in the stream's order; returns when they were read.
-    pub fn load(
-        context: &Arc<Context>,
+    /// Brings the points there, in the stream's order, and compares checksums. `Device` where one is wrong.
+    pub(super) fn load(
+        loaded: &Loaded,
         shape: &KeyShape,
         points: &KeyPoints<'_>,
         with_b2: bool,
         staging: &mut Staging,
         stream: &Stream,
     ) -> Result<Self> {
-        let mut arena = Arena::new(context, Self::bytes(shape, with_b2).max(1))?;
-        let mut bring = |values: &[G1Affine]| -> Result<DeviceVec<G1Affine>> {
+        let mut arena = Arena::new(&loaded.context, Self::bytes(shape, with_b2).max(1))?;
+        let mut sums = Checksums::new(loaded, Section::ALL.len())?;
+        let mut bring = |name, values: &[G1Affine]| -> Result<DeviceVec<G1Affine>> {
             let vector = arena.take(values.len())?;
             staging.upload(&vector, 0, values, stream)?;
+            sums.add(name, &vector, values, stream)?;
             Ok(vector)
         };
-        let h = bring(points.h)?;
-        let queries = [bring(points.l)?, bring(points.a)?, bring(points.b1)?];
+        let h = bring("section h of the key", points.h)?;
+        let l = bring("section l of the key", points.l)?;
+        let queries = [l, bring("section a of the key", points.a)?, bring("section b1 of the key", points.b1)?];
         let b2 = if with_b2 {
             let vector = arena.take(points.b2.len())?;
             staging.upload(&vector, 0, points.b2, stream)?;
+            sums.add("section b2 of the key", &vector, points.b2, stream)?;
             Some(vector)
         } else {
             None
         };
+        sums.compare(stream)?;
         Ok(Self { _arena: arena, h, queries, b2 })
     }
 

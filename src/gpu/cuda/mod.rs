@@ -1,5 +1,6 @@
 //! NVIDIA GPUs through the driver API. Every call of CUDA is in this folder; the kernels are in `cuda/`.
 
+mod checksum;
 pub mod context;
 pub mod device;
 mod driver;

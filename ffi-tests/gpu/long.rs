@@ -1,0 +1,137 @@
+//! What takes a real device and some minutes: memory over many proofs, other programs' memory, keys that do not fit.
+
+use std::time::Instant;
+
+use groth16::engine::Engine;
+use groth16::engine::backend::G2Placement;
+use groth16::engine::proof::{Groth16, LoadedKey, ProofInput, RowSource};
+use groth16::error::{Error, Result, Status};
+use groth16::formats::proof::Proof;
+use groth16::gpu::cuda::context::Context;
+use groth16::gpu::cuda::device::DeviceInfo;
+use groth16::gpu::cuda::memory::DeviceMemory;
+use groth16::gpu::{self, Gpu};
+use groth16::prover::epilogue::Blinding;
+use groth16::prover::partition::{self, Partition};
+use groth16::prover::witness::Values;
+use std::sync::Arc;
+
+use super::ensure;
+use super::proofs::{engine, first};
+
+/// A partition's job, for any number of proofs.
+struct Job {
+    key: Arc<LoadedKey>,
+    rows: [Values; 3],
+    inputs: Values,
+    aux: Values,
+}
+
+impl Job {
+    fn new(engine: &Engine<Groth16>, made: Partition) -> Result<Self> {
+        let [a, b, c] = &made.rows;
+        let rows = [Values::new(a)?, Values::new(b)?, Values::new(c)?];
+        let (inputs, aux) = (Values::new(&made.inputs)?, Values::new(&made.aux)?);
+        let key = engine.load_key(made.key.host_bytes() as u64, || Ok((made.key, None)))?;
+        Ok(Self { key, rows, inputs, aux })
+    }
+
+    fn input(&self) -> Result<ProofInput> {
+        let [a, b, c] = &self.rows;
+        Ok(ProofInput {
+            key: Arc::clone(&self.key),
+            rows: RowSource::Given { a: a.scalars("a")?, b: b.scalars("b")?, c: c.scalars("c")? },
+            inputs: self.inputs.scalars("inputs")?,
+            aux: self.aux.scalars("aux")?,
+            blinding: Blinding::random()?,
+            self_check: true,
+        })
+    }
+
+    fn prove(&self, engine: &Engine<Groth16>) -> Result<Proof> {
+        let job = engine.create(self.input()?, None);
+        engine.submit(&job, 0)?;
+        job.wait(None);
+        job.result().unwrap_or_else(|| Err(Error::internal("a job that ended has no result")))
+    }
+
+    /// So many proofs, some at once.
+    fn prove_many(&self, engine: &Engine<Groth16>, count: usize) -> Result<()> {
+        for _ in 0..count.div_ceil(8) {
+            let jobs: Result<Vec<_>> = (0..8)
+                .map(|_| {
+                    let job = engine.create(self.input()?, None);
+                    engine.submit(&job, 0).map(|()| job)
+                })
+                .collect();
+            for job in jobs? {
+                job.wait(None);
+                job.result().unwrap_or_else(|| Err(Error::internal("no result")))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn made(log_domain: u32) -> Result<Partition> {
+    let gpu = Gpu::new(&first()?[0], 0)?;
+    partition::partition(log_domain, 3, Some(&gpu))
+}
+
+/// Free memory of the device after 20 proofs, and after 500 more.
+pub fn flat() -> Result<Option<String>> {
+    let uuid = &first()?[0];
+    let engine = engine(&first()?, 0, G2Placement::Auto)?;
+    let job = Job::new(&engine, made(15)?)?;
+    job.prove_many(&engine, 24)?;
+    let before = gpu::free_bytes(uuid)?;
+    job.prove_many(&engine, 500)?;
+    let after = gpu::free_bytes(uuid)?;
+    ensure(before.abs_diff(after) < 1 << 20, format!("{before} bytes were free, {after} are"))?;
+    Ok(Some(format!("({before} bytes free after 24 proofs, {after} after 504 more)")))
+}
+
+/// Memory of the device that another context takes, all but so many bytes: the proof is right or refused; when it is given back
+/// the next is right.
+pub fn hog(device: &DeviceInfo) -> Result<Option<String>> {
+    let (mut right, mut refused) = (0, 0);
+    for left in [1u64 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30] {
+        let engine = engine(&first()?, 0, G2Placement::Device)?;
+        let job = Job::new(&engine, made(18)?)?;
+        let context = Context::new(device)?;
+        let free = context.memory()?.0;
+        let hog = DeviceMemory::new(&context, free - left)?;
+        match job.prove(&engine) {
+            Ok(_) => right += 1,
+            Err(error) => {
+                ensure(error.status() == Status::DeviceMemory, format!("{left} bytes left: {error}"))?;
+                refused += 1;
+            }
+        }
+        drop(hog);
+        job.prove(&engine).map_err(|error| error.at(format!("after {left} bytes were left")))?;
+    }
+    ensure(right > 0 && refused > 0, format!("{right} right, {refused} refused: one of them was not seen"))?;
+    Ok(Some(format!("({right} right, {refused} refused)")))
+}
+
+/// A partition of 2^22 rows under budgets, resident and streamed.
+pub fn budgets() -> Result<Option<String>> {
+    let mut note = String::new();
+    let partition = made(22)?;
+    for (name, bytes) in [("no budget", 0), ("4 GB", 4_000_000_000), ("2 GB", 2_000_000_000)] {
+        let engine = engine(&first()?, bytes, G2Placement::Device)?;
+        let copy = Partition {
+            key: partition.key.clone(),
+            inputs: partition.inputs.clone(),
+            aux: partition.aux.clone(),
+            rows: partition.rows.clone(),
+        };
+        let job = Job::new(&engine, copy)?;
+        job.prove(&engine).map_err(|error| error.at(name))?;
+        let begin = Instant::now();
+        job.prove_many(&engine, 8).map_err(|error| error.at(name))?;
+        note += &format!("; {name}: {:.1} ms a proof", begin.elapsed().as_secs_f64() * 1e3 / 8.0);
+    }
+    Ok(Some(note))
+}
