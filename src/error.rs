@@ -99,6 +99,15 @@ pub fn reserve<T>(vector: &mut Vec<T>, count: usize, what: &str) -> Result<()> {
     })
 }
 
+/// `count` elements of the value `zero`, whose bytes are zeros: where that is known to the compiler, pages come when they are
+/// touched, by whatever thread. Fails as `reserve` does, but for the moment between its question and the answer.
+pub fn zeroed<T: Copy>(count: usize, zero: T, what: &str) -> Result<Vec<T>> {
+    let mut room: Vec<T> = Vec::new();
+    reserve(&mut room, count, what)?;
+    drop(room);
+    Ok(vec![zero; count])
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

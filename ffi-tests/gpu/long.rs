@@ -17,7 +17,7 @@ use groth16::prover::witness::Values;
 use std::sync::Arc;
 
 use super::ensure;
-use super::proofs::{engine, first};
+use super::proofs::{engine, first, in_pool};
 
 /// A partition's job, for any number of proofs.
 struct Job {
@@ -75,7 +75,7 @@ impl Job {
 
 fn made(log_domain: u32) -> Result<Partition> {
     let gpu = Gpu::new(&first()?[0], 0)?;
-    partition::partition(log_domain, 3, Some(&gpu))
+    in_pool(|| partition::partition(log_domain, 3, Some(&gpu)))
 }
 
 /// Free memory of the device after 20 proofs, and after 500 more.
@@ -99,8 +99,7 @@ pub fn hog(device: &DeviceInfo) -> Result<Option<String>> {
         let engine = engine(&first()?, 0, G2Placement::Device)?;
         let job = Job::new(&engine, made(18)?)?;
         let context = Context::new(device)?;
-        let free = context.memory()?.0;
-        let hog = DeviceMemory::new(&context, free - left)?;
+        let hog = take_all_but(&context, left)?;
         match job.prove(&engine) {
             Ok(_) => right += 1,
             Err(error) => {
@@ -113,6 +112,21 @@ pub fn hog(device: &DeviceInfo) -> Result<Option<String>> {
     }
     ensure(right > 0 && refused > 0, format!("{right} right, {refused} refused: one of them was not seen"))?;
     Ok(Some(format!("({right} right, {refused} refused)")))
+}
+
+/// Memory in as large pieces as there are.
+fn take_all_but(context: &Arc<Context>, left: u64) -> Result<Vec<DeviceMemory>> {
+    let mut taken = Vec::new();
+    let mut piece = context.memory()?.0;
+    while piece >= 1 << 20 {
+        let wanted = piece.min(context.memory()?.0.saturating_sub(left));
+        match DeviceMemory::new(context, wanted.max(1)) {
+            Ok(memory) if wanted > 0 => taken.push(memory),
+            Ok(_) => break,
+            Err(_) => piece /= 2,
+        }
+    }
+    Ok(taken)
 }
 
 /// A partition of 2^22 rows under budgets, resident and streamed.

@@ -19,6 +19,12 @@ use groth16::prover::setup::{Trapdoor, setup};
 use groth16::prover::synthetic::{self, Shape};
 use groth16::prover::witness::Scalars;
 
+/// Runs on all cores.
+pub fn in_pool<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().build().map_err(|error| Error::internal(error.to_string()))?;
+    pool.install(work)
+}
+
 /// A circuit with its key and a witness.
 pub struct Case {
     circuit: Arc<Circuit>,
@@ -30,8 +36,7 @@ impl Case {
     /// One of so many rows, those for the inputs not counted.
     pub fn new(rows: usize, inputs: usize) -> Result<Self> {
         let (circuit, witness) = synthetic::circuit(&Shape::new(rows, inputs, 11))?;
-        let pool = rayon::ThreadPoolBuilder::new().build().map_err(|error| Error::internal(error.to_string()))?;
-        let params = pool.install(|| setup(&circuit, &Trapdoor::from_seed(5)))?;
+        let params = in_pool(|| setup(&circuit, &Trapdoor::from_seed(5)))?;
         let key = ProvingKey::from_bellman_with_circuit(params, &circuit)?;
         Ok(Self { circuit: Arc::new(circuit), witness, key })
     }
@@ -79,7 +84,7 @@ impl Case {
 pub fn partition(log_domain: u32) -> Result<Option<String>> {
     let (uuids, begin) = (first()?, Instant::now());
     let gpu = Gpu::new(&uuids[0], 0)?;
-    let made = partition::partition(log_domain, 3, Some(&gpu))?;
+    let made = in_pool(|| partition::partition(log_domain, 3, Some(&gpu)))?;
     let seconds = begin.elapsed().as_secs_f64();
     if log_domain < 12 {
         let same = partition::partition(log_domain, 3, None)?.key;

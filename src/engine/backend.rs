@@ -10,11 +10,10 @@ use crate::gpu::ops::{KeyId, KeyPoints, KeyShape};
 use crate::gpu::{Gpu, PinnedMemory, Uploaded, Worker};
 use crate::math::field::Field;
 use crate::math::fr::Fr;
-use crate::par;
 use crate::prover::buffer::Lent;
 use crate::prover::device_stage::Rows;
 use crate::prover::key::ProvingKey;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Mutex, Ordering};
 
 /// What an engine proves on.
 #[derive(Debug)]
@@ -83,20 +82,39 @@ impl Lent for Borrowed {
 impl Drop for Borrowed {
     fn drop(&mut self) {
         if let Some(mut memory) = self.memory.take() {
-            par::for_each_chunk_mut(memory.values_mut(self.count), WIPED, |_, chunk: &mut [Fr]| {
-                chunk.fill(Fr::ZERO);
-                // The compiler must take it that the zeros are read.
-                std::hint::black_box(chunk);
-            });
+            wipe(memory.values_mut(self.count));
             drop(self.pool.give(self.count * size_of::<Fr>(), memory));
         }
     }
 }
 
+/// Writes zeros, by several threads where there is much: one alone is slower than a device that computes.
+fn wipe(values: &mut [Fr]) {
+    let threads = if values.len() < WIPED_ALONE { 1 } else { WIPING_THREADS };
+    let chunks = Mutex::new(values.chunks_mut(WIPED_AT_ONCE).collect::<Vec<_>>());
+    let work = || {
+        let next = || chunks.lock().pop();
+        while let Some(chunk) = next() {
+            chunk.fill(Fr::ZERO);
+            // The compiler must take it that the zeros are read.
+            std::hint::black_box(chunk);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Whatever does not start leaves its part to the others.
+            let _ = std::thread::Builder::new().name("groth16-wipe".into()).spawn_scoped(scope, work);
+        }
+        work();
+    });
+}
+
 /// Vectors of page-locked memory that are kept for the next jobs: those of some jobs of one size.
 const KEPT_VECTORS: usize = 32;
-/// Elements that one thread wipes at a time.
-const WIPED: usize = 1 << 16;
+/// Elements that one thread wipes at a time, those that are too few for several threads, and how many threads there are.
+const WIPED_AT_ONCE: usize = 1 << 16;
+const WIPED_ALONE: usize = 1 << 18;
+const WIPING_THREADS: usize = 4;
 /// Shorter ones are not worth their calls of the driver.
 const LEAST_PINNED: usize = 1 << 12;
 

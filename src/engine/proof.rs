@@ -21,7 +21,6 @@ use crate::gpu::ops::{JobData, QueryScalars, Upload};
 use crate::math::fr::Fr;
 use crate::math::g2::G2;
 use crate::math::ntt::Domain;
-use crate::math::quotient;
 use crate::prover::buffer::{FrBuffer, Lender};
 use crate::prover::circuit::Circuit;
 use crate::prover::device_stage::{self, DevicePoints, Rows};
@@ -477,14 +476,12 @@ fn evaluate_circuit(circuit: &Circuit, scalars: &ProofScalars) -> Result<Rows> {
 }
 
 fn read_rows(a: &Scalars, b: &Scalars, c: &Scalars, lender: Lender<'_>) -> Result<Rows> {
-    let rows = Rows { a: a.read(lender)?, b: b.read(lender)? };
-    if !c.is_empty() {
-        let c = c.read(lender)?;
-        if let Some(row) = quotient::first_unsatisfied(&rows.a, &rows.b, &c) {
-            return Err(unsatisfied(row));
-        }
+    let new = || FrBuffer::new(a.len(), "the rows' evaluations", lender);
+    let mut rows = Rows { a: new()?, b: new()? };
+    match Scalars::read_rows([a, b, c], &mut rows.a, &mut rows.b)? {
+        None => Ok(rows),
+        Some(row) => Err(unsatisfied(row)),
     }
-    Ok(rows)
 }
 
 fn unsatisfied(row: usize) -> Error {

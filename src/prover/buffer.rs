@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use zeroize::Zeroizing;
 
-use crate::error::{Error, Result, reserve};
+use crate::error::{Error, Result, reserve, zeroed};
 use crate::math::field::Field;
 use crate::math::fr::Fr;
 
@@ -39,10 +39,7 @@ impl FrBuffer {
             }
             return Ok(Self::Lent(lent));
         }
-        let mut values = Zeroizing::new(Vec::new());
-        reserve(&mut values, count, what)?;
-        values.resize(count, Fr::ZERO);
-        Ok(Self::Heap(values))
+        Ok(Self::Heap(Zeroizing::new(zeroed(count, Fr::ZERO, what)?)))
     }
 
     /// Whether a device reads it directly.

@@ -1,6 +1,6 @@
 //! The split of a witness by what its values cost: zeros nothing, ones an addition, the rest an MSM.
 
-use crate::error::{Error, Result, reserve};
+use crate::error::{Error, Result, zeroed};
 use crate::gpu::ops::QueryScalars;
 use crate::math::field::Field;
 use crate::math::fr::{Fr, Scalar};
@@ -77,12 +77,9 @@ fn count(key: &ProvingKey, start: usize, values: &[Fr]) -> Counts {
 
 /// All of it at once: a vector that grows leaves unwiped copies behind.
 fn make_room(query: &mut QueryScalars, ones: usize, others: usize) -> Result<()> {
-    reserve(&mut query.ones, ones, "the split witness")?;
-    reserve(&mut query.picks, others, "the split witness")?;
-    reserve(&mut query.scalars, others, "the split witness")?;
-    query.ones.resize(ones, 0);
-    query.picks.resize(others, 0);
-    query.scalars.resize(others, Scalar::default());
+    query.ones = zeroed(ones, 0, "the split witness")?;
+    query.picks = zeroed(others, 0, "the split witness")?;
+    query.scalars = zeroed(others, Scalar::default(), "the split witness")?;
     Ok(())
 }
 

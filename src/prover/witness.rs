@@ -54,6 +54,8 @@ impl AsRef<[u8]> for Values {
     }
 }
 
+/// Rows that one thread reads at a time.
+const ROWS_AT_ONCE: usize = 1 << 12;
 /// Bytes of one scalar.
 pub const SCALAR_BYTES: usize = 32;
 
@@ -106,9 +108,50 @@ impl Scalars {
         });
         let first_bad = *first_bad.lock();
         match first_bad {
-            Some(index) => Err(Error::invalid(format!("{}[{index}] is not below the group order r", self.name))),
+            Some(index) => Err(not_below(self.name, index)),
             None => Ok(()),
         }
+    }
+
+    /// Writes `a` and `b` to vectors of their length, and compares their products with `c`, unless that is empty, while they are in
+    /// the caches. `c` is as long, and is kept nowhere. The first row that breaks the circuit; `Status::Invalid`, naming the
+    /// vector and the first index, if a scalar is not below r.
+    pub fn read_rows([a, b, c]: [&Self; 3], a_out: &mut [Fr], b_out: &mut [Fr]) -> Result<Option<usize>> {
+        let rows = a.len();
+        if [b.len(), a_out.len(), b_out.len()] != [rows; 3] || !(c.is_empty() || c.len() == rows) {
+            return Err(Error::internal(format!("{rows} rows of a, {} of b, {} of c", b.len(), c.len())));
+        }
+        let bytes = [a, b, c].map(|scalars| (*scalars.bytes).as_ref());
+        // By vector the first scalar that is not below r, and the first row that is wrong.
+        let first = crate::sync::Mutex::new([None::<usize>; 4]);
+        let note = |kind: usize, row: usize| {
+            let mut first = first.lock();
+            first[kind] = Some(first[kind].map_or(row, |known| known.min(row)));
+        };
+        par::for_each_chunk_pair_mut(a_out, b_out, ROWS_AT_ONCE, |start, a_chunk, b_chunk| {
+            for (i, (a_out, b_out)) in a_chunk.iter_mut().zip(b_chunk).enumerate() {
+                let row = start + i;
+                let (Some(left), Some(right)) = (a.decode(bytes[0], row), b.decode(bytes[1], row)) else {
+                    return note(usize::from(a.decode(bytes[0], row).is_some()), row);
+                };
+                (*a_out, *b_out) = (left, right);
+                if c.is_empty() {
+                    continue;
+                }
+                match c.decode(bytes[2], row) {
+                    None => return note(2, row),
+                    Some(product) if product != left * right => note(3, row),
+                    Some(_) => {}
+                }
+            }
+        });
+        let [bad_a, bad_b, bad_c, wrong] = *first.lock();
+        for (scalars, bad) in [(a, bad_a), (b, bad_b), (c, bad_c)] {
+            if let Some(index) = bad {
+                return Err(not_below(scalars.name, index));
+            }
+        }
+        Ok(wrong)
     }
 
     /// All of them, when they are no secret.
@@ -116,13 +159,6 @@ impl Scalars {
         let mut values = Vec::new();
         reserve(&mut values, self.len(), self.name)?;
         values.resize(self.len(), Fr::default());
-        self.read_to(&mut values)?;
-        Ok(values)
-    }
-
-    /// All of them.
-    pub fn read(&self, lender: Lender<'_>) -> Result<FrBuffer> {
-        let mut values = FrBuffer::new(self.len(), self.name, lender)?;
         self.read_to(&mut values)?;
         Ok(values)
     }
@@ -135,6 +171,10 @@ impl Scalars {
             ScalarForm::Montgomery => Fr::from_montgomery(limbs),
         }
     }
+}
+
+fn not_below(name: &str, index: usize) -> Error {
+    Error::invalid(format!("{name}[{index}] is not below the group order r"))
 }
 
 impl std::fmt::Debug for Scalars {
