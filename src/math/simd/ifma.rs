@@ -199,12 +199,12 @@ impl Lanes for Ifma {
         unsafe { fp_mul_pair(out, a, b) }
     }
     #[inline(always)]
-    fn fp2_mul(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]) {
+    fn fp2_mul(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
         // SAFETY: the instruction sets that it is compiled with are there.
         unsafe { fp2_mul(out, a, b) }
     }
     #[inline(always)]
-    fn fp2_square(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2]) {
+    fn fp2_square(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2]) {
         // SAFETY: the instruction sets that it is compiled with are there.
         unsafe { fp2_square(out, a) }
     }
