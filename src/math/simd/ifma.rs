@@ -156,6 +156,8 @@ impl Lanes for Ifma {
             _mm512_storeu_si512(start.add(3), _mm512_permutex2var_epi64(b, high, d));
         }
     }
+    // The pointer passes through; nothing is read there.
+    #[allow(clippy::pointers_in_nomem_asm_block)]
     #[inline(always)]
     fn opaque<T>(reference: &T) -> &T {
         let mut pointer = std::ptr::from_ref(reference);
