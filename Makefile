@@ -7,7 +7,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := library
 .PHONY: help library recorder fixtures install uninstall demo demo-tools test soak bench bench-pipeline header release-abi clean \
-  cuda-toolkit gpu-pack gpu-test bench-gnark bench-gpu
+  cuda-toolkit gpu-pack gpu-test bench-gnark bench-gpu bench-cpu cpu-pack
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX)/include, $(DESTDIR)$(PREFIX)/$(LIBDIR), ...
 PREFIX ?= /usr/local
@@ -133,6 +133,23 @@ bench: library fixtures ## Measure whole proofs against bellman, the prover that
 	target/release/peer-bench --threads 2
 	$(CARGO) run --release --locked -p benches --bin math-bench
 	$(CARGO) run --release --locked -p ffi-tests --features libgroth16/cli --bin call-bench
+
+# The peers' sizes as logarithms; above 2^18 a run takes minutes.
+CPU_SIZES ?= 12..18
+CPU_PACK = target/cpu-pack
+bench-cpu: fixtures cpu-pack ## Measure the CPU kernels against blst, arkworks, halo2curves, bellman and gnark-crypto (CPU_SIZES=12..20)
+	cp target/fixtures/spend-0.wtns $(CPU_PACK)/spend.wtns
+	$(CPU_PACK)/run.sh $(CPU_SIZES)
+
+# Without Go gnark-crypto is left out, and said so.
+cpu-pack: ## Make a folder that measures the CPU kernels where no compiler is
+	$(CARGO) build --release --locked -p benches --bin cpu-bench
+	rm -rf $(CPU_PACK); mkdir -p $(CPU_PACK)
+	$(STRIP) -o $(CPU_PACK)/cpu-bench target/release/cpu-bench
+	if command -v go >/dev/null; then \
+	  cd ffi-tests/benches/gnark-crypto && CGO_ENABLED=0 go build -ldflags='-s -w' -o ../../../$(CPU_PACK)/gnark-crypto .; \
+	else echo "no go: gnark-crypto is left out"; fi
+	cp ffi-tests/benches/cpu.sh $(CPU_PACK)/run.sh
 
 bench-pipeline: library fixtures ## Compare the split pipeline with a monolithic one: scripted, then real proofs on the CPU
 	target/release/groth16 bench pipeline --svg target/pipeline-scripted.svg

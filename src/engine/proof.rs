@@ -18,8 +18,11 @@ use crate::error::{Error, Result, Status, reserve};
 use crate::formats::proof::Proof;
 use crate::gpu::host;
 use crate::gpu::ops::{JobData, QueryScalars, Upload};
+use crate::math::fp::Fp;
+use crate::math::fp2::Fp2;
 use crate::math::fr::Fr;
 use crate::math::g2::G2;
+use crate::math::msm;
 use crate::math::ntt::Domain;
 use crate::prover::buffer::{FrBuffer, Lender};
 use crate::prover::circuit::Circuit;
@@ -451,14 +454,12 @@ fn copy(values: &[Fr]) -> Result<FrBuffer> {
 }
 
 /// An upper bound of what a job of the CPU backend takes: the witness and its three splits, eight vectors over the
-/// domain (A w and B w, kept and used, C w, the quotient and its scratch), and two MSMs at a time, G1 and G2, as `math::msm` states
-/// their needs.
+/// domain (A w and B w, kept and used, C w, the quotient and its scratch), and two MSMs at a time, G1 and G2.
 fn host_bytes(num_vars: u64, domain_size: u64) -> u64 {
     const SCALAR: u64 = 32;
     const INDEX: u64 = 4;
-    let longest = num_vars.max(domain_size).min(1 << 21);
-    let buckets = |most: u64, point: u64| (longest * 16 * point).min(most);
-    let msms = 2 * 64 * longest + buckets(50 << 20, 96) + buckets(100 << 20, 192);
+    let longest = num_vars.max(domain_size);
+    let msms = msm::bytes::<Fp>(longest) + msm::bytes::<Fp2>(longest);
     num_vars * (SCALAR + 3 * (SCALAR + 2 * INDEX)) + domain_size * 8 * SCALAR + msms
 }
 

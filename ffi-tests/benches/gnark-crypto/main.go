@@ -1,11 +1,12 @@
-// Times of gnark-crypto's multi-scalar multiplications and transforms over BLS12-381, for comparison with this library's (see
-// ../src/cpu.rs, which makes the same scalars from the same generator and starts this program).
+// Times of gnark-crypto's multi-scalar multiplications and transforms over BLS12-381, for comparison with this library's: see
+// ../src/cpu.rs, which starts this program and asks for one run at a time, in turns with the other contenders.
 //
-// Arguments: threads, runs, then names such as g1_2^14_uniform, g2_2^16_witness, ntt_2^18. Prints a line `NAME milliseconds`
-// for each, the best of the runs.
+// Reads lines `THREADS NAME`, such as `1 g1_2^14_uniform` or `2 ntt_2^18`, runs that once and answers with its milliseconds.
+// What a run needs is prepared, untimed, when its name first comes up.
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"math/big"
 	"os"
@@ -66,17 +67,20 @@ func scalars(count int, kind string) []fr.Element {
 }
 
 func main() {
-	threads, runs := number(os.Args[1]), number(os.Args[2])
-	runtime.GOMAXPROCS(threads)
-	for _, name := range os.Args[3:] {
-		best := time.Duration(1 << 62)
-		run := prepare(name, threads)
-		for range runs {
-			start := time.Now()
-			run()
-			best = min(best, time.Since(start))
+	var name string
+	var run func(threads int)
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		count, wanted, _ := strings.Cut(lines.Text(), " ")
+		threads := number(count)
+		runtime.GOMAXPROCS(threads)
+		if wanted != name {
+			name, run = wanted, prepare(wanted)
+			runtime.GC()
 		}
-		fmt.Printf("%s %.3f\n", name, best.Seconds()*1e3)
+		start := time.Now()
+		run(threads)
+		fmt.Printf("%.3f\n", time.Since(start).Seconds()*1e3)
 	}
 }
 
@@ -88,10 +92,9 @@ func number(text string) int {
 	return value
 }
 
-func prepare(name string, threads int) func() {
+func prepare(name string) func(threads int) {
 	parts := strings.Split(name, "_")
 	count := 1 << number(strings.TrimPrefix(parts[1], "2^"))
-	config := ecc.MultiExpConfig{NbTasks: threads}
 	_, _, g1, g2 := bls12381.Generators()
 	first := new(big.Int).SetUint64(12345)
 	switch parts[0] {
@@ -104,15 +107,17 @@ func prepare(name string, threads int) func() {
 			points[i].Set(&points[i-1]).AddMixed(&step)
 		}
 		affine, values := bls12381.BatchJacobianToAffineG1(points), scalars(count, parts[2])
-		return func() { check(new(bls12381.G1Affine).MultiExp(affine, values, config)) }
+		return func(threads int) {
+			check(new(bls12381.G1Affine).MultiExp(affine, values, ecc.MultiExpConfig{NbTasks: threads}))
+		}
 	case "g2":
-		affine, values := make([]bls12381.G2Affine, count), scalars(count, parts[2])
-		steps := bls12381.BatchScalarMultiplicationG2(&g2, scalars(count, "uniform"))
-		copy(affine, steps)
-		return func() { check(new(bls12381.G2Affine).MultiExp(affine, values, config)) }
+		affine, values := bls12381.BatchScalarMultiplicationG2(&g2, scalars(count, "uniform")), scalars(count, parts[2])
+		return func(threads int) {
+			check(new(bls12381.G2Affine).MultiExp(affine, values, ecc.MultiExpConfig{NbTasks: threads}))
+		}
 	}
 	domain, values := fft.NewDomain(uint64(count)), scalars(count, "uniform")
-	return func() { domain.FFT(values, fft.DIF, fft.WithNbTasks(threads)) }
+	return func(threads int) { domain.FFT(values, fft.DIF, fft.WithNbTasks(threads)) }
 }
 
 func check[T any](_ T, err error) {

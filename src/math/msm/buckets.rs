@@ -45,6 +45,38 @@ impl Sorted {
         Self { offsets, entries }
     }
 
+    /// The key of an entry that falls in no bucket.
+    pub const NOWHERE: u32 = u32::MAX;
+
+    /// Sorts entries by their keys: key `k` at place `i` puts entry `2 (i mod period) + (k mod 2)` into bucket `k / 2`, below
+    /// `buckets`, at most 2^31.
+    pub fn from_keys(buckets: usize, keys: &[u32], period: usize) -> Self {
+        // One more at the front, so that while entries are placed an offset moves from its bucket's start to the next one's.
+        let mut offsets = vec![0u32; buckets + 2];
+        for &key in keys {
+            if key != Self::NOWHERE {
+                offsets[key as usize / 2 + 2] += 1;
+            }
+        }
+        let mut total = 0;
+        for offset in &mut offsets {
+            total += *offset;
+            *offset = total;
+        }
+        let mut entries = vec![0u32; total as usize];
+        for keys in keys.chunks(period.max(1)) {
+            for (i, &key) in keys.iter().enumerate() {
+                if key != Self::NOWHERE {
+                    let place = &mut offsets[key as usize / 2 + 1];
+                    entries[*place as usize] = 2 * i as u32 + key % 2;
+                    *place += 1;
+                }
+            }
+        }
+        offsets.pop();
+        Self { offsets, entries }
+    }
+
     /// Where each bucket's entries start, and at last how many entries there are.
     pub fn offsets(&self) -> &[u32] {
         &self.offsets

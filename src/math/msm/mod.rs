@@ -57,11 +57,9 @@ impl<'a> Chosen<'a> {
 ///
 /// Points may be infinity, repeat and be opposite to one another; they must lie on the curve, in the subgroup or not.
 /// Scalars are canonical. Runs on the caller's pool, and gives the same point (though perhaps in other coordinates)
-/// for any number of threads. Works on 2^21 scalars at a time, so that besides its arguments it holds at most 76
-/// bytes a scalar, the buckets of all windows (50 MB in G1 and 100 MB in G2 from 2^18 scalars on, below at most 8 buckets
-/// a scalar), and about 1 MB a thread. Costs about
-/// 16 to 20 affine additions (six field products) a full-size scalar from 2^15 scalars on, in proportion fewer where
-/// all scalars are short.
+/// for any number of threads. Works on 2^21 scalars at a time, on lanes ([`simd`]) on 2^20; [`bytes`] tells what it holds besides
+/// its arguments. Costs about 16 to 20 affine additions (six field products) a full-size scalar from 2^15 scalars on, in
+/// proportion fewer where all scalars are short.
 ///
 /// Errors: `Invalid` for lengths that differ, a pick that is out of range, a scalar that is not below r (the text names
 /// its index), or 2^31 and more points.
@@ -105,6 +103,19 @@ pub fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobia
     let sorted = buckets::Sorted::new(1, || picks.iter().map(|pick| (0, 2 * pick)));
     let sums = buckets::sums(points, &[sorted], tuning::PIECE[F::DEGREE - 1]);
     Ok(sums.into_iter().flatten().map(Jacobian::from).sum())
+}
+
+/// An upper bound of the memory that [`msm`] takes for so many scalars, less about 4 MB a thread: entries, the buckets of all
+/// windows, and on lanes the points in their form.
+pub fn bytes<F: CurveField>(scalars: u64) -> u64 {
+    let degree = F::DEGREE as u64;
+    if simd::available() {
+        let scalars = scalars.min(simd::tuning::PART as u64);
+        scalars * (128 * degree + 124) + (8 * scalars).min(1 << 19) * 128 * degree
+    } else {
+        let scalars = scalars.min(tuning::PART as u64);
+        scalars * 64 + (scalars * 16 * 96 * degree).min((50 << 20) * degree)
+    }
 }
 
 fn check<'a>(points: usize, selection: Selection<'a>, scalars: &'a [Scalar]) -> Result<Chosen<'a>> {

@@ -203,6 +203,8 @@ pub fn add<L: Lanes, F: CurveField, const D: usize>(
         mul_pair(&mut after[0], [product, product2], [&denominators[pair][0], &denominators[pair][1]]);
     }
     let mut inverses = [invert::<L, F, D>(&products[pairs]); 2];
+    let mut inverted = inverses[0];
+    let mut work = Work { slopes: inverted, squares: inverted, x: inverted };
     for pair in (0..pairs).rev() {
         for u in 0..2 {
             addends.fetch_y((2 * pair + u).wrapping_sub(AHEAD));
@@ -211,13 +213,12 @@ pub fn add<L: Lanes, F: CurveField, const D: usize>(
         let [even, odd] = &mut inverses;
         let (inverse, before) = if pair % 2 == 0 { (even, odd) } else { (odd, even) };
         let denominators = &denominators[pair];
-        let mut inverted = [Element::zero(); 2];
         mul_pair(&mut inverted, [&inverse[0], &inverse[1]], [&products[pair][0], &products[pair][1]]);
         mul_pair(before, [&inverse[0], &inverse[1]], [&denominators[0], &denominators[1]]);
         let v = 2 * pair;
         let special = [special[v], special[v + 1]];
         let (points, infinite) = (&mut sums.points[v..v + 2], &mut sums.infinite[v..v + 2]);
-        finish(points, infinite, addends, v, &inverted, denominators, special);
+        finish(points, infinite, addends, v, &inverted, denominators, special, &mut work);
     }
 }
 
@@ -249,6 +250,13 @@ fn denominator<L: Lanes, const D: usize>(
     special
 }
 
+/// Places for what [`finish`] computes.
+struct Work<L, const D: usize> {
+    slopes: [Element<L, D>; 2],
+    squares: [Element<L, D>; 2],
+    x: [Element<L, D>; 2],
+}
+
 /// The sums of a pair of vectors, given their denominators and the inverses of those.
 #[inline(always)]
 fn finish<L: Lanes, const D: usize>(
@@ -259,6 +267,7 @@ fn finish<L: Lanes, const D: usize>(
     inverses: &[Element<L, D>; 2],
     denominators: &[Loose<L, D>; 2],
     special: [Special; 2],
+    work: &mut Work<L, D>,
 ) {
     let any = |s: &Special| s.kept | s.taken | s.doubled | s.cancelled;
     let mut rises = [addends.y_less(v, &points[0].y), addends.y_less(v + 1, &points[1].y)];
@@ -269,12 +278,9 @@ fn finish<L: Lanes, const D: usize>(
             rises[u] = Loose::select(special[u].doubled, &squares[0].triple(), &rises[u]);
         }
     }
-    let mut slopes = [Element::zero(); 2];
-    mul_pair(&mut slopes, [&rises[0], &rises[1]], [&inverses[0], &inverses[1]]);
-    let mut squares = [Element::zero(); 2];
-    square_pair(&mut squares, [&slopes[0], &slopes[1]]);
-    let mut x = [Element::zero(); 2];
-    let mut back = rises;
+    let Work { slopes, squares, x } = work;
+    mul_pair(slopes, [&rises[0], &rises[1]], [&inverses[0], &inverses[1]]);
+    square_pair(squares, [&slopes[0], &slopes[1]]);
     for u in 0..2 {
         x[u] = if any(&special[u]) == 0 {
             squares[u].third_abscissa(&points[u].x, &denominators[u])
@@ -282,10 +288,10 @@ fn finish<L: Lanes, const D: usize>(
             let run = Loose::select(any(&special[u]), &Loose::twice_p(), &denominators[u]);
             squares[u].third_abscissa(&points[u].x, &run)
         };
-        back[u] = points[u].x.difference(&x[u]);
+        rises[u] = points[u].x.difference(&x[u]);
     }
-    let mut products = squares;
-    mul_pair(&mut products, [&slopes[0], &slopes[1]], [&back[0], &back[1]]);
+    let products = squares;
+    mul_pair(products, [&slopes[0], &slopes[1]], [&rises[0], &rises[1]]);
     for u in 0..2 {
         let y = products[u].minus(&points[u].y);
         let Special { kept, taken, cancelled, .. } = special[u];

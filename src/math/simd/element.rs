@@ -39,21 +39,10 @@ impl<L, const D: usize> Factor<L, D> for Loose<L, D> {
 /// One in Montgomery form.
 const ONE: [u64; 8] = split(&limbs::power_of_two_mod(416, &MODULUS));
 
-/// Components as those of the quadratic extension; only called where there are two.
+/// Both components; only called where there are two.
 #[inline(always)]
-fn quadratic<L: Lanes, const D: usize>(a: &[[L; 8]; D]) -> &[[L; 8]; 2] {
-    match <&[[L; 8]; 2]>::try_from(&a[..]) {
-        Ok(a) => a,
-        Err(_) => unreachable!(),
-    }
-}
-
-#[inline(always)]
-fn quadratic_mut<L: Lanes, const D: usize>(a: &mut [[L; 8]; D]) -> &mut [[L; 8]; 2] {
-    match <&mut [[L; 8]; 2]>::try_from(&mut a[..]) {
-        Ok(a) => a,
-        Err(_) => unreachable!(),
-    }
+fn both<L, const D: usize>(a: &[[L; 8]; D]) -> [&[L; 8]; 2] {
+    [&a[0], &a[D - 1]]
 }
 
 /// Writes two products to `out`: copies of such large values cost time.
@@ -68,8 +57,11 @@ pub fn mul_pair<L: Lanes, const D: usize>(
     if D == 1 {
         L::fp_mul_pair([&mut first.0[0], &mut second.0[0]], [&a[0][0], &a[1][0]], [&b[0][0], &b[1][0]]);
     } else {
-        L::fp2_mul(quadratic_mut(&mut first.0), quadratic(a[0]), quadratic(b[0]));
-        L::fp2_mul(quadratic_mut(&mut second.0), quadratic(a[1]), quadratic(b[1]));
+        for (out, (a, b)) in [first, second].into_iter().zip(a.into_iter().zip(b)) {
+            if let [real, imaginary] = &mut out.0[..] {
+                L::fp2_mul([real, imaginary], both(a), both(b));
+            }
+        }
     }
 }
 
@@ -80,8 +72,11 @@ pub fn square_pair<L: Lanes, const D: usize>(out: &mut [Element<L, D>; 2], a: [&
         mul_pair(out, a, a);
     } else {
         let [first, second] = out;
-        L::fp2_square(quadratic_mut(&mut first.0), quadratic(a[0].components()));
-        L::fp2_square(quadratic_mut(&mut second.0), quadratic(a[1].components()));
+        for (out, a) in [first, second].into_iter().zip(a) {
+            if let [real, imaginary] = &mut out.0[..] {
+                L::fp2_square([real, imaginary], both(a.components()));
+            }
+        }
     }
 }
 

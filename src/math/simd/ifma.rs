@@ -156,6 +156,8 @@ impl Lanes for Ifma {
             _mm512_storeu_si512(start.add(3), _mm512_permutex2var_epi64(b, high, d));
         }
     }
+    // The pointer passes through; nothing is read there.
+    #[allow(clippy::pointers_in_nomem_asm_block)]
     #[inline(always)]
     fn opaque<T>(reference: &T) -> &T {
         let mut pointer = std::ptr::from_ref(reference);
@@ -199,12 +201,12 @@ impl Lanes for Ifma {
         unsafe { fp_mul_pair(out, a, b) }
     }
     #[inline(always)]
-    fn fp2_mul(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]) {
+    fn fp2_mul(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
         // SAFETY: the instruction sets that it is compiled with are there.
         unsafe { fp2_mul(out, a, b) }
     }
     #[inline(always)]
-    fn fp2_square(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2]) {
+    fn fp2_square(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2]) {
         // SAFETY: the instruction sets that it is compiled with are there.
         unsafe { fp2_square(out, a) }
     }

@@ -72,9 +72,9 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// Writes two Montgomery products over the base field (see [`super::product`]) to `out`.
     fn fp_mul_pair(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]);
     /// Writes a Montgomery product in the quadratic extension to `out`.
-    fn fp2_mul(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]);
+    fn fp2_mul(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]);
     /// Writes a Montgomery square in the quadratic extension to `out`.
-    fn fp2_square(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2]);
+    fn fp2_square(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2]);
 }
 
 /// The products by their generic bodies; `$attribute` is what they are compiled with.
@@ -87,12 +87,12 @@ macro_rules! lane_products {
         }
         $(#[target_feature(enable = $feature)])?
         #[inline(never)]
-        fn fp2_mul(out: &mut [[$lanes; 8]; 2], a: &[[$lanes; 8]; 2], b: &[[$lanes; 8]; 2]) {
+        fn fp2_mul(out: [&mut [$lanes; 8]; 2], a: [&[$lanes; 8]; 2], b: [&[$lanes; 8]; 2]) {
             product::fp2_mul(out, a, b);
         }
         $(#[target_feature(enable = $feature)])?
         #[inline(never)]
-        fn fp2_square(out: &mut [[$lanes; 8]; 2], a: &[[$lanes; 8]; 2]) {
+        fn fp2_square(out: [&mut [$lanes; 8]; 2], a: [&[$lanes; 8]; 2]) {
             product::fp2_square(out, a);
         }
     };

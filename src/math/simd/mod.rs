@@ -21,6 +21,7 @@ pub(crate) mod tuning;
 use super::curve::{Affine, CurveField, Jacobian};
 use super::fr::Fr;
 use super::msm::Chosen;
+use super::msm::buckets::Sorted;
 use crate::error::Result;
 
 /// Whether kernels on eight lanes run on this machine.
@@ -50,6 +51,15 @@ pub(crate) fn multi_scalar<F: CurveField>(
         msm::msm::<Best, F, 1>(points, chosen, bits)
     } else {
         msm::msm::<Best, F, 2>(points, chosen, bits)
+    }
+}
+
+/// [`msm::bucket_sums`] on this machine's lanes; only where they are [`available`].
+pub(crate) fn bucket_sums<F: CurveField>(points: &[Affine<F>], lists: &[Sorted]) -> Result<Vec<Vec<Affine<F>>>> {
+    if F::DEGREE == 1 {
+        msm::bucket_sums::<Best, F, 1>(points, lists)
+    } else {
+        msm::bucket_sums::<Best, F, 2>(points, lists)
     }
 }
 

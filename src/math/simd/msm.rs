@@ -11,6 +11,7 @@ use crate::math::curve::{Affine, CurveField, Jacobian};
 use crate::math::msm::buckets::Sorted;
 use crate::math::msm::{Chosen, digits};
 use crate::par;
+use zeroize::Zeroizing;
 
 /// How the windows are laid out.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +79,17 @@ pub fn sum<L: Lanes, F: CurveField, const D: usize>(points: &[Affine<F>], picks:
     Ok(sum.places.iter().flatten().map(|&place| Jacobian::from(at::<F, D>(&sum.rows, place))).sum())
 }
 
+/// The sums of the buckets of every list, whose entries name finite points.
+pub fn bucket_sums<L: Lanes, F: CurveField, const D: usize>(
+    points: &[Affine<F>],
+    lists: &[Sorted],
+) -> Result<Vec<Vec<Affine<F>>>> {
+    let table = Table::new::<L, F, D>(points.len(), |i| &points[i])?;
+    let sums = sums::<L, F, D>(&table.rows, lists)?;
+    let read = |places: &Vec<u32>| par::map(places.len(), |i| at::<F, D>(&sums.rows, places[i]));
+    Ok(sums.places.iter().map(read).collect())
+}
+
 /// The point at a place, or infinity.
 fn at<F: CurveField, const D: usize>(rows: &[Row], place: u32) -> Affine<F> {
     if place == NONE { Affine::INFINITY } else { read::<F, D>(&rows[place as usize * 2 * D..][..2 * D]) }
@@ -86,17 +98,18 @@ fn at<F: CurveField, const D: usize>(rows: &[Row], place: u32) -> Affine<F> {
 /// The entries of one group of windows by (window, magnitude - 1).
 fn sort(plan: &Plan, table: &Table, chosen: Chosen<'_>, group: usize) -> Sorted {
     let first = group * plan.group;
-    let count = plan.group.min(plan.windows - first);
-    Sorted::new(count * plan.buckets, || {
-        (0..count).flat_map(move |window| {
-            let base = (window * plan.buckets) as u32;
-            chosen.scalars.iter().enumerate().filter_map(move |(i, scalar)| {
-                let (magnitude, negative) = digits::digit(scalar, first + window, plan.width);
-                let bucket = magnitude.checked_sub(1)?;
-                (!table.is_infinite(i)).then_some((base + bucket, 2 * i as u32 + u32::from(negative)))
-            })
-        })
-    })
+    let windows = first..(first + plan.group).min(plan.windows);
+    let buckets = windows.len() * plan.buckets;
+    let mut keys = Zeroizing::new(Vec::with_capacity(windows.len() * chosen.scalars.len()));
+    for window in windows {
+        let base = (window - first) * plan.buckets;
+        keys.extend(chosen.scalars.iter().enumerate().map(|(i, scalar)| {
+            let (magnitude, negative) = digits::digit(scalar, window, plan.width);
+            let key = (2 * (base as u32 + magnitude) + u32::from(negative)).wrapping_sub(2);
+            if magnitude == 0 || table.is_infinite(i) { Sorted::NOWHERE } else { key }
+        }));
+    }
+    Sorted::from_keys(buckets, &keys, chosen.scalars.len())
 }
 
 /// The sum of ((index + 1) * bucket) of every window. Each window is cut into segments, which are walked from their last

@@ -35,10 +35,13 @@ pub fn rn<L: Lanes>(values: &mut [Fr], factors: &Factors) {
     rn_block::<L>(values, 0, factors);
 }
 
-/// Levels of the next pass over columns, for a block of 2^log elements: as even as can be.
+/// Levels of the next pass over columns, for a block of 2^log elements: as even as can be, and enough to be worth it.
 fn column_levels(log: u32) -> u32 {
-    let passes = (log - ROW_LEVELS.min(log)).div_ceil(COLUMN_LEVELS);
-    if passes == 0 { 0 } else { (log - ROW_LEVELS + passes - 1) / passes }
+    let levels = log.saturating_sub(ROW_LEVELS);
+    match levels.div_ceil(COLUMN_LEVELS) {
+        0 => 0,
+        passes => levels.div_ceil(passes).max(4),
+    }
 }
 
 fn nr_block<L: Lanes>(values: &mut [Fr], k: usize, factors: &Factors) {
@@ -150,14 +153,12 @@ impl<L: Lanes, const FORWARD: bool> Task for Rows<'_, L, FORWARD> {
 
 #[inline(always)]
 fn load<L: Lanes>(values: &[Fr], i: usize) -> Limbs<L> {
-    let Some(eight) = values[8 * i..].first_chunk::<8>() else { unreachable!() };
-    from_words(L::load_words(eight), false)
+    from_words(L::load_words(&values.as_chunks::<8>().0[i]), false)
 }
 
 #[inline(always)]
 fn store<L: Lanes>(values: &mut [Fr], i: usize, x: Limbs<L>) {
-    let Some(eight) = values[8 * i..].first_chunk_mut::<8>() else { unreachable!() };
-    L::store_words(to_words(&canonical(x)), eight);
+    L::store_words(to_words(&canonical(x)), &mut values.as_chunks_mut::<8>().0[i]);
 }
 
 /// Levels of vectors, down to blocks of `least` vectors; `buffer` is block `k` of its level.

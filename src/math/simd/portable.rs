@@ -99,10 +99,10 @@ impl Lanes for Portable {
     fn fp_mul_pair(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
         fp_mul_pair(out, a, b)
     }
-    fn fp2_mul(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2], b: &[[Self; 8]; 2]) {
+    fn fp2_mul(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
         fp2_mul(out, a, b)
     }
-    fn fp2_square(out: &mut [[Self; 8]; 2], a: &[[Self; 8]; 2]) {
+    fn fp2_square(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2]) {
         fp2_square(out, a)
     }
 }

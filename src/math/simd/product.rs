@@ -145,8 +145,8 @@ fn add_row<L: Lanes, const T: usize>(columns: &mut [L; 17], a: &[&[L; 8]; T], b:
     }
 }
 
-/// `U` sums of `T` products each, divided by 2^416, at once so that their chains of dependences overlap. A round's q waits for
-/// the round before; so that nothing else does, rows are added one round ahead where registers allow it.
+/// `U` sums of `T` products each, divided by 2^416, at once so that their chains of dependences overlap: a round's q waits for the
+/// round before, and one sum alone would leave the multipliers idle half of the time.
 #[inline(always)]
 fn sums<L: Lanes, const U: usize, const T: usize>(a: [[&[L; 8]; T]; U], b: [[&[L; 8]; T]; U]) -> [[L; 8]; U] {
     let zero = L::splat(0);
@@ -157,15 +157,8 @@ fn sums<L: Lanes, const U: usize, const T: usize>(a: [[&[L; 8]; T]; U], b: [[&[L
     }
     let inverse = L::splat(INVERSE);
     let mut columns = [[zero; 17]; U];
-    if U == 1 {
-        add_row(&mut columns[0], &a[0], &b[0], 0);
-    }
     eight_times!(I => for u in 0..U {
-        if U > 1 {
-            add_row(&mut columns[u], &a[u], &b[u], I);
-        } else if I < 7 {
-            add_row(&mut columns[u], &a[u], &b[u], I + 1);
-        }
+        add_row(&mut columns[u], &a[u], &b[u], I);
         let columns = &mut columns[u];
         let q = zero.mul_low(columns[I], inverse);
         // The carry and the high half meet first: so the next q waits for less.
@@ -197,24 +190,24 @@ pub fn fp_mul_pair<L: Lanes>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]
 /// (a0 b0 - a1 b1, a0 b1 + a1 b0). Schoolbook: with one reduction a component, Karatsuba's method trades 112 of 784
 /// multiply-adds for as many additions, which want the same execution ports.
 #[inline(always)]
-pub fn fp2_mul<L: Lanes>(out: &mut [[L; 8]; 2], a: &[[L; 8]; 2], b: &[[L; 8]; 2]) {
+pub fn fp2_mul<L: Lanes>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]; 2]) {
     let mut negated = multiple::<L>(8);
     for j in 0..8 {
         negated[j] = negated[j].sub(b[1][j]);
     }
     let negated = normalise(negated);
-    *out = sums([[&a[0], &a[1]], [&a[0], &a[1]]], [[&b[0], &negated], [&b[1], &b[0]]]);
+    [*out[0], *out[1]] = sums([a, a], [[b[0], &negated], [b[1], b[0]]]);
 }
 
 /// ((a0 + a1) (a0 - a1), 2 a0 a1).
 #[inline(always)]
-pub fn fp2_square<L: Lanes>(out: &mut [[L; 8]; 2], a: &[[L; 8]; 2]) {
-    let (mut sum, mut difference, mut double) = (a[0], multiple::<L>(8), a[0]);
+pub fn fp2_square<L: Lanes>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2]) {
+    let (mut sum, mut difference, mut double) = (*a[0], multiple::<L>(8), *a[0]);
     for j in 0..8 {
         sum[j] = sum[j].add(a[1][j]);
         difference[j] = difference[j].add(a[0][j]).sub(a[1][j]);
         double[j] = double[j].add(a[0][j]);
     }
     let (sum, difference, double) = (normalise(sum), normalise(difference), normalise(double));
-    *out = sums([[&sum], [&double]], [[&difference], [&a[1]]]);
+    [*out[0], *out[1]] = sums([[&sum], [&double]], [[&difference], [a[1]]]);
 }

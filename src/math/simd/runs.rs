@@ -6,6 +6,7 @@
 use super::batch::{Gathered, NONE, Scratch, Sums, add, vectors};
 use super::element::Points;
 use super::lanes::{Lanes, Row, Task};
+use super::table::advise_huge;
 use crate::error::{Result, reserve};
 use crate::math::curve::CurveField;
 use crate::math::msm::buckets::Sorted;
@@ -46,8 +47,8 @@ impl Cut {
             (filled + usize::from(length > 0), total + u64::from(length))
         });
         // Twice an even share and some, so that with even shares next to no bucket is cut. Few buckets that hold everything
-        // are cut into about as many runs as a batch wants.
-        let share = total.div_ceil(filled.max(1024) as u64) as u32;
+        // are cut into about as many runs as every thread's batches want.
+        let share = total.div_ceil(filled.max(par::threads() * PIECE / 2) as u64) as u32;
         let most = 2 * share + if filled < 512 { 2 } else { 8 };
         let (mut runs, mut first, mut longest) =
             (Vec::with_capacity(filled), Vec::with_capacity(sorted.buckets() + 1), 0);
@@ -75,6 +76,7 @@ pub fn sums<L: Lanes, F: CurveField, const D: usize>(rows: &[Row], lists: &[Sort
     let total: usize = cuts.iter().map(|cut| cut.runs.len()).sum();
     let mut out = BucketSums::default();
     reserve(&mut out.rows, total * 2 * D, "sums of buckets")?;
+    advise_huge(&mut out.rows);
     out.rows.resize(total * 2 * D, Row([0; 8]));
     let mut infinite = vec![0u8; total];
 
@@ -88,12 +90,17 @@ pub fn sums<L: Lanes, F: CurveField, const D: usize>(rows: &[Row], lists: &[Sort
             let own_infinite;
             (own_infinite, rest_infinite) = std::mem::take(&mut rest_infinite).split_at_mut(runs.len());
             let entries = sorted.entries();
-            pieces.push((entries, runs, cut.longest, own, own_infinite));
+            pieces.push(Piece { entries, runs, longest: cut.longest, out: own, infinite: own_infinite });
         }
     }
-    par::map_items(pieces, |(entries, runs, longest, out, infinite)| {
-        L::run(Piece::<L, F, D> { rows, entries, runs, longest, out, infinite, lanes: Default::default() });
-    });
+    // Some pieces a task, so that they share their room.
+    let each = pieces.len().div_ceil(8 * par::threads()).max(1);
+    let mut tasks = Vec::new();
+    while !pieces.is_empty() {
+        let kept = pieces.len().saturating_sub(each);
+        tasks.push(pieces.split_off(kept));
+    }
+    par::map_items(tasks, |pieces| L::run(Pieces::<L, F, D> { rows, pieces, lanes: Default::default() }));
     join::<L, F, D>(&mut out.rows, &mut infinite, &cuts)?;
     let mut base = 0;
     for cut in &cuts {
@@ -140,14 +147,19 @@ fn places(cut: &Cut, base: usize, infinite: &[u8]) -> Vec<u32> {
 }
 
 /// Some runs of one list.
-struct Piece<'t, L, F, const D: usize> {
-    rows: &'t [Row],
+struct Piece<'t> {
     entries: &'t [u32],
     runs: &'t [Run],
     longest: usize,
     /// The sums, in the order of the runs.
     out: &'t mut [Row],
     infinite: &'t mut [u8],
+}
+
+/// Pieces that are done one after the other.
+struct Pieces<'t, L, F, const D: usize> {
+    rows: &'t [Row],
+    pieces: Vec<Piece<'t>>,
     lanes: std::marker::PhantomData<(L, F)>,
 }
 
@@ -172,58 +184,62 @@ fn order(runs: &[Run], longest: usize) -> (Vec<u32>, Vec<u32>) {
     (order, longer)
 }
 
-impl<L: Lanes, F: CurveField, const D: usize> Task for Piece<'_, L, F, D> {
+impl<L: Lanes, F: CurveField, const D: usize> Task for Pieces<'_, L, F, D> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let (order, longer) = order(self.runs, self.longest);
-        let mut starts = vec![0u32; order.len()];
-        for (start, &run) in starts.iter_mut().zip(&order) {
-            *start = self.runs[run as usize].start;
-        }
-        let mut sums = Sums::<L, D>::new(order.len());
-        let all = sums.points.len();
-        let mut scratch = Scratch::<L, D>::new(all);
-        let mut picked = vec![[NONE; 8]; all];
-        for (round, &active) in longer.iter().enumerate() {
-            let active = active as usize;
-            if active == 0 {
-                break;
-            }
-            let vectors = vectors(active);
-            for (lane, start) in starts[..active].iter().enumerate() {
-                picked[lane / 8][lane % 8] = self.entries[*start as usize + round];
-            }
-            for lane in active..8 * vectors {
-                picked[lane / 8][lane % 8] = NONE;
-            }
-            let addends = Gathered { rows: self.rows, entries: &picked[..vectors] };
-            if round == 0 {
-                first(&mut sums, &addends);
-            } else {
-                add::<L, F, D>(&mut sums, vectors, &addends, &mut scratch);
-            }
-        }
-        for (v, points) in sums.points.iter().enumerate() {
-            let (x, y) = (points.x.to_rows(), points.y.to_rows());
-            for i in 0..8 {
-                let Some(&run) = order.get(8 * v + i) else { break };
-                let run = run as usize;
-                for k in 0..D {
-                    self.out[2 * D * run + k] = x[k][i];
-                    self.out[2 * D * run + D + k] = y[k][i];
+        let most = self.pieces.iter().map(|piece| piece.runs.len()).max().unwrap_or(0);
+        let mut sums = Sums::<L, D>::new(most);
+        let mut scratch = Scratch::<L, D>::new(vectors(most));
+        let mut picked = vec![[NONE; 8]; vectors(most)];
+        for piece in self.pieces {
+            let (order, longer) = order(piece.runs, piece.longest);
+            let starts: Vec<u32> = order.iter().map(|&run| piece.runs[run as usize].start).collect();
+            for (round, &active) in longer.iter().enumerate() {
+                let active = active as usize;
+                if active == 0 {
+                    break;
                 }
-                self.infinite[run] = sums.infinite[v] >> i & 1;
+                let vectors = vectors(active);
+                for (lane, start) in starts[..active].iter().enumerate() {
+                    picked[lane / 8][lane % 8] = piece.entries[*start as usize + round];
+                }
+                for lane in active..8 * vectors {
+                    picked[lane / 8][lane % 8] = NONE;
+                }
+                let addends = Gathered { rows: self.rows, entries: &picked[..vectors] };
+                if round == 0 {
+                    first(&mut sums, vectors, &addends);
+                } else {
+                    add::<L, F, D>(&mut sums, vectors, &addends, &mut scratch);
+                }
             }
+            write::<L, D>(&sums, &order, piece.out, piece.infinite);
+        }
+    }
+}
+
+/// Writes the sums to where their runs want them.
+#[inline(always)]
+fn write<L: Lanes, const D: usize>(sums: &Sums<L, D>, order: &[u32], out: &mut [Row], infinite: &mut [u8]) {
+    for (v, runs) in order.chunks(8).enumerate() {
+        let (x, y) = (sums.points[v].x.to_rows(), sums.points[v].y.to_rows());
+        for (i, &run) in runs.iter().enumerate() {
+            let run = run as usize;
+            for k in 0..D {
+                out[2 * D * run + k] = x[k][i];
+                out[2 * D * run + D + k] = y[k][i];
+            }
+            infinite[run] = sums.infinite[v] >> i & 1;
         }
     }
 }
 
 /// Sets the sums to their first addends.
 #[inline(always)]
-fn first<L: Lanes, const D: usize>(sums: &mut Sums<L, D>, addends: &Gathered<'_>) {
+fn first<L: Lanes, const D: usize>(sums: &mut Sums<L, D>, vectors: usize, addends: &Gathered<'_>) {
     use super::batch::Addends;
-    for v in 0..sums.points.len() {
+    for v in 0..vectors {
         <Gathered<'_> as Addends<L, D>>::fetch_x(addends, v + 2);
         <Gathered<'_> as Addends<L, D>>::fetch_y(addends, v + 2);
         sums.points[v] = Points { x: addends.x(v), y: addends.y(v) };

@@ -131,6 +131,19 @@ pub fn canonical<L: Lanes>(x: Limbs<L>) -> Limbs<L> {
     out
 }
 
+/// The body for the constant `$i` from 0 to 4; see `eight_times` in [`super::product`].
+macro_rules! five_times {
+    ($i:ident => $body:expr) => {
+        five_times!($i => $body; 0, 1, 2, 3, 4)
+    };
+    ($i:ident => $body:expr; $($value:literal),+) => {
+        $({
+            const $i: usize = $value;
+            $body
+        })+
+    };
+}
+
 /// `U` Montgomery products at once, so that their chains of dependences overlap. Factors a r and b r, with a b at most 35,
 /// give less than 2 r.
 #[inline(always)]
@@ -138,41 +151,35 @@ pub fn mul<L: Lanes, const U: usize>(a: [&Limbs<L>; U], b: [&Limbs<L>; U]) -> [L
     let zero = L::splat(0);
     let r = multiple::<L>(1);
     let inverse = L::splat(INVERSE);
-    let mut sum = [[zero; 5]; U];
-    for i in 0..5 {
-        let mut q = [zero; U];
-        for u in 0..U {
-            a[u][i].assert_bits(52);
-            b[u][i].assert_bits(52);
-            for j in 0..5 {
-                sum[u][j] = sum[u][j].mul_low(a[u][i], b[u][j]);
-            }
+    let mut columns = [[zero; 11]; U];
+    five_times!(I => for u in 0..U {
+        let columns = &mut columns[u];
+        a[u][I].assert_bits(52);
+        b[u][I].assert_bits(52);
+        for j in 0..5 {
+            columns[I + j] = columns[I + j].mul_low(a[u][I], b[u][j]);
         }
-        for u in 0..U {
-            q[u] = zero.mul_low(sum[u][0], inverse);
+        for j in 0..5 {
+            columns[I + j + 1] = columns[I + j + 1].mul_high(a[u][I], b[u][j]);
         }
-        for u in 0..U {
-            for j in 0..5 {
-                sum[u][j] = sum[u][j].mul_low(q[u], r[j]);
-            }
-            let carry = sum[u][0].carry();
-            for j in 0..4 {
-                sum[u][j] = sum[u][j + 1];
-            }
-            sum[u][4] = zero;
-            for j in 0..5 {
-                sum[u][j] = sum[u][j].mul_high(a[u][i], b[u][j]);
-            }
-            sum[u][0] = sum[u][0].add(carry);
-            for j in 0..5 {
-                sum[u][j] = sum[u][j].mul_high(q[u], r[j]);
-            }
+        let q = zero.mul_low(columns[I], inverse);
+        let carry = columns[I].mul_low(q, r[0]).carry().mul_high(q, r[0]);
+        columns[I + 1] = columns[I + 1].mul_low(q, r[1]).add(carry);
+        for j in 2..5 {
+            columns[I + j] = columns[I + j].mul_low(q, r[j]);
         }
-    }
+        for j in 1..5 {
+            columns[I + j + 1] = columns[I + j + 1].mul_high(q, r[j]);
+        }
+    });
+    let mut out = [[zero; 5]; U];
     for u in 0..U {
-        sum[u] = normalise(sum[u]);
+        for j in 0..5 {
+            out[u][j] = columns[u][5 + j];
+        }
+        out[u] = normalise(out[u]);
     }
-    sum
+    out
 }
 
 /// Words of eight elements as limbs of them, or of sixteen times them.

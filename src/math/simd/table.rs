@@ -38,6 +38,7 @@ impl Table {
     ) -> Result<Self> {
         let mut rows = Vec::new();
         reserve(&mut rows, count * 2 * D, "the points of a multi-scalar multiplication")?;
+        advise_huge(&mut rows);
         rows.resize(count * 2 * D, Row([0; 8]));
         let mut infinite = vec![0u64; count.div_ceil(64)];
         let words = par::piece(infinite.len(), 8);
@@ -53,6 +54,26 @@ impl Table {
     pub fn is_infinite(&self, i: usize) -> bool {
         self.any_infinite && self.infinite[i / 64] >> (i % 64) & 1 == 1
     }
+}
+
+/// Asks the system for large pages behind a vector that has just been reserved: its rows are read in random order, and
+/// translations of small pages would miss. Only a hint.
+pub fn advise_huge(rows: &mut Vec<Row>) {
+    #[cfg(target_os = "linux")]
+    {
+        let page = 4096;
+        let start = rows.as_ptr().addr().next_multiple_of(page) - rows.as_ptr().addr();
+        let bytes = rows.capacity() * size_of::<Row>();
+        if bytes >= (4 << 20) + start {
+            // SAFETY: the range lies within the vector's allocation; the advice changes no contents.
+            unsafe {
+                let first = rows.as_mut_ptr().byte_add(start).cast();
+                libc::madvise(first, (bytes - start) & !(page - 1), libc::MADV_HUGEPAGE);
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = rows;
 }
 
 struct Fill<'t, L, F, P, const D: usize> {

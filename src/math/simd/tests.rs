@@ -8,13 +8,16 @@ use super::scalar::Factors;
 use super::table::invert;
 use super::{msm, ntt, pointwise, tuning};
 use crate::math::curve::{Affine, CurveField, Jacobian};
+use crate::math::encoding::EncodedField;
 use crate::math::field::Field;
 use crate::math::fp::{Fp, MODULUS};
 use crate::math::fp2::Fp2;
 use crate::math::fr::{Fr, MODULUS as MODULUS_R, Scalar};
 use crate::math::limbs;
+use crate::math::msm::buckets::Sorted;
 use crate::math::msm::{Chosen, digits, naive};
 use crate::math::ntt::{self as plain, powers_bit_reversed};
+use crate::math::subgroup;
 use crate::math::tests::support::{Random, Trapdoor, in_pool, scalar_zoo};
 
 /// Runs a test of both groups on every backend that this machine has; the missing one is named aloud.
@@ -47,6 +50,7 @@ on_all_backends! {
     skewed_scalars_match => skewed();
     threads_agree => threads();
     points_end_at_an_unmapped_page => guarded();
+    subgroup_rounds_find_what_is_planted => planted();
 }
 
 /// A representative (of the class modulo p that has these 384 bits, if below 2 p) as limbs.
@@ -323,6 +327,38 @@ fn threads<L: Lanes, F: CurveField, const D: usize>() {
     for threads in [0, 1, 3, 16] {
         let got = in_pool(threads, || all::<L, F, D>(&trapdoor.points, &scalars));
         assert_eq!(got, trapdoor.expected(&scalars), "{threads} threads");
+    }
+}
+
+/// A point (x, y) off the subgroup: of the first small x that has a y.
+fn outsider<F: EncodedField>() -> Affine<F> {
+    let mut x = F::ONE;
+    loop {
+        x += F::ONE;
+        if let Some(y) = (x.square() * x + F::B).square_root() {
+            let point = Affine { x, y };
+            if !point.is_in_subgroup() {
+                return point;
+            }
+        }
+    }
+}
+
+fn planted<L: Lanes, F: EncodedField, const D: usize>() {
+    // More than one block where that does not take minutes.
+    let n = if D == 1 || super::available() { (1 << 16) + 70 } else { 3000 };
+    let mut trapdoor = Trapdoor::<F>::random(&mut Random(42), n);
+    trapdoor.set_infinity(5);
+    let mut points = trapdoor.points;
+    let pass = |points: &[Affine<F>]| {
+        let sums = |points: &[Affine<F>], lists: &[Sorted]| msm::bucket_sums::<L, F, D>(points, lists);
+        subgroup::pass_together(points, 8, [7; 32], 1, 1 << 16, sums).unwrap()
+    };
+    assert!(pass(&points));
+    for place in [0, 700, n - 1] {
+        let inside = std::mem::replace(&mut points[place], outsider());
+        assert!(!pass(&points), "an outsider at {place}");
+        points[place] = inside;
     }
 }
 
