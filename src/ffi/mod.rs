@@ -4,8 +4,8 @@
 //! result into a status with a message (`guard`). Types carry their C names, since the header is generated from here.
 #![allow(non_camel_case_types)]
 
-pub mod backend;
-mod buffer;
+mod backend;
+pub mod buffer;
 pub mod callback;
 pub mod circuit;
 pub mod engine;
