@@ -317,7 +317,7 @@ typedef void (*groth16_log_fn)(void *user, int32_t level, const char *text);
 /* How an engine is built. */
 typedef struct groth16_engine_options {
   size_t struct_size;
-  /* default: all devices; with none, the CPU */
+  /* default: all devices; with none, the CPU. C strings as nvidia-smi writes them, each once */
   const char *const *device_uuids;
   size_t num_device_uuids;
   /* GROTH16_BACKEND_... */
@@ -336,7 +336,7 @@ typedef struct groth16_engine_options {
   uint64_t host_bytes_limit;
   /* memory that buffers may take, besides what host_bytes_limit leaves them; 0: no limit of their own */
   uint64_t pinned_bytes_limit;
-  /* of each GPU; 0: no limit */
+  /* of each GPU, for keys, jobs and working memory; default: nine tenths of what is free at creation */
   uint64_t device_bytes_limit;
   groth16_log_fn log;
   void *log_user;
