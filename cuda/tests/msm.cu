@@ -306,8 +306,10 @@ void run_section(const Section& section, const MsmTuning& tuning, Results& resul
     std::vector<Affine<F>> points(one.count), expected(1);
     std::vector<Scalar> scalars(one.count);
     const uint32_t* words = section.input.data();
-    memcpy((void*)points.data(), words, one.count * sizeof(Affine<F>));
-    memcpy((void*)scalars.data(), words + one.count * (sizeof(Affine<F>) / 4), one.count * sizeof(Scalar));
+    if (one.count > 0) {
+        memcpy((void*)points.data(), words, one.count * sizeof(Affine<F>));
+        memcpy((void*)scalars.data(), words + one.count * (sizeof(Affine<F>) / 4), one.count * sizeof(Scalar));
+    }
     memcpy((void*)&one.expected, section.output.data(), sizeof(Affine<F>));
     one.points = Memory<Affine<F>>(points);
     one.scalars = Memory<Scalar>(scalars);
