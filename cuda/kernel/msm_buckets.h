@@ -7,10 +7,16 @@
 namespace g16 {
 namespace msm {
 
+/// All of each bucket, though zz = 0 says it all: neighbouring threads write neighbouring words, and who reads a bucket whole
+/// reads nothing that was never written.
 template <class F>
 G16_DEVICE void clear(Xyzz<F>* buckets, uint32_t count) {
-    uint32_t i = thread_number();
-    if (i < count) put(&buckets[i].zz, F::zero());
+    constexpr uint32_t each = sizeof(Xyzz<F>) / sizeof(Quad);
+    Quad* quads = reinterpret_cast<Quad*>(buckets);
+    size_t at = (size_t)blockIdx.x * blockDim.x * each + threadIdx.x, end = (size_t)count * each;
+    for (uint32_t i = 0; i < each; i++, at += blockDim.x) {
+        if (at < end) quads[at] = {0, 0, 0, 0};
+    }
 }
 
 template <class F>

@@ -73,7 +73,7 @@ G16_GLOBAL void g16_msm_list(g16::Pair* pairs, uint32_t* total, const uint32_t* 
 // msm_g1.cu, msm_g2.cu: the templates of msm_buckets.h
 
 #define G16_MSM_KERNELS(g, F)                                                                                               \
-    /* Makes `count` buckets infinite. */                                                                                   \
+    /* Makes `count` buckets infinite: zeros. */                                                                           \
     G16_GLOBAL void g16_msm_clear_##g(g16::Xyzz<F>* buckets, uint32_t count);                                               \
     /* Sums up pairs[0..*total): each thread an equal share, at least `least` pairs, whatever their buckets. A bucket that */ \
     /* begins in a thread's share is stored; what the share adds to one that began before becomes heads[thread] with its   */ \

@@ -15,7 +15,8 @@ if [ "${1:-}" = full ]; then
   CUDA_FORCE_PTX_JIT=1 step ./gpu-msm-test vectors.bin 3 13 $others
   for tool in memcheck racecheck initcheck synccheck; do
     if command -v compute-sanitizer >/dev/null; then
-      step compute-sanitizer --tool "$tool" --error-exitcode 3 ./gpu-msm-test vectors.bin 0 3 12 brief $others msm
+      raw=() && [ "$tool" = initcheck ] && raw=(env G16_RAW_MEMORY=1)
+      step "${raw[@]}" compute-sanitizer --tool "$tool" --error-exitcode 3 ./gpu-msm-test vectors.bin 0 3 12 brief $others msm
     fi
   done
 fi

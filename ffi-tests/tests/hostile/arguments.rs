@@ -239,6 +239,14 @@ fn a_gpu_that_is_not_there_is_an_error_at_once() {
     for backend in [0, 1] {
         assert_fails(named(backend), status::NO_DEVICE, &["GPU"]);
     }
+    assert_fails(named(2), status::INVALID, &["device_uuids", "CPU"]);
+    let listed = |uuids: &[*const std::ffi::c_char]| {
+        Engine::new(|o| (o.device_uuids, o.num_device_uuids) = (uuids.as_ptr(), uuids.len())).map(drop)
+    };
+    assert_fails(listed(&[uuid, uuid]), status::INVALID, &["device_uuids[1]", "twice"]);
+    assert_fails(listed(&[uuid, std::ptr::null()]), status::INVALID, &["device_uuids[1]", "NULL"]);
+    assert_fails(listed(&[c"\xff".as_ptr()]), status::INVALID, &["device_uuids[0]", "UTF-8"]);
+    assert_fails(Engine::new(|o| o.num_device_uuids = 1).map(drop), status::INVALID, &["device_uuids"]);
     assert!(begin.elapsed() < std::time::Duration::from_secs(1));
     // Without a wish it is the CPU, and says so.
     let engine = Engine::new(|o| o.backend = 0).unwrap();
