@@ -20,7 +20,9 @@ fn main() {
 /// - `GROTH16_NVCC`, the compiler; else `nvcc`, or what `make cuda-toolkit` fetched. "none" leaves the kernels out: for tests
 ///   over cuda/emulate/driver.cc, which has them;
 /// - `GROTH16_CUDA_ARCHS`, the architectures that get machine code, such as "90"; the default is "80 90 100 120" (86 and 89
-///   run the code for 80), and each build has PTX of the oldest for those to come.
+///   run the code for 80);
+/// - `GROTH16_CUDA_PTX`, the architecture whose PTX goes along, for those to come; the default is the oldest, "80"; "" leaves it out,
+///   which is for quick builds.
 #[cfg(feature = "cuda")]
 mod cuda {
     use std::env;
@@ -37,6 +39,7 @@ mod cuda {
         println!("cargo:rerun-if-changed=cuda");
         println!("cargo:rerun-if-env-changed=GROTH16_NVCC");
         println!("cargo:rerun-if-env-changed=GROTH16_CUDA_ARCHS");
+        println!("cargo:rerun-if-env-changed=GROTH16_CUDA_PTX");
         let mut loader = cc::Build::new();
         loader.file("cuda/loader/loader.c").std("c11").flag_if_supported("-fvisibility=hidden");
         loader.compile("groth16_cuda_loader");
@@ -94,7 +97,10 @@ mod cuda {
         for architecture in architectures.split_whitespace() {
             command.arg("-gencode").arg(format!("arch=compute_{architecture},code=sm_{architecture}"));
         }
-        command.arg("-gencode").arg(format!("arch=compute_{PTX},code=compute_{PTX}"));
+        let ptx = env::var("GROTH16_CUDA_PTX").unwrap_or_else(|_| PTX.to_owned());
+        if !ptx.is_empty() {
+            command.arg("-gencode").arg(format!("arch=compute_{ptx},code=compute_{ptx}"));
+        }
         command.args(["-std=c++20", "-O3", "-compress-mode=size", "-fatbin", "-o"]).arg(fatbin).arg(source);
         let (stamp, text) = (fatbin.with_extension("command"), format!("{command:?}"));
         let is_same = std::fs::read_to_string(&stamp).is_ok_and(|before| before == text);

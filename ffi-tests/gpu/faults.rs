@@ -129,13 +129,13 @@ pub fn any_call(hooks: &Hooks, step: usize) -> Result<Option<String>> {
     Ok(Some(format!("({calls} calls, every {step}. tried, {failed} proofs failed with an error)")))
 }
 
-/// The k-th allocation fails, for every k, once or from then on: the proof is right or `DeviceMemory`, the next is right.
-pub fn allocations(hooks: &Hooks) -> Result<Option<String>> {
+/// The k-th allocation fails, for every k (or every third), once or from then on: the proof is right or `DeviceMemory`, the next is right.
+pub fn allocations(hooks: &Hooks, step: usize) -> Result<Option<String>> {
     let case = Case::new(30, 2)?;
     let expected = case.expected()?;
     let (mut right, mut refused) = (0, 0);
     for times in [1, 1000] {
-        for after in 0..12 {
+        for after in (0..12).step_by(step.min(3)) {
             let engine = engine(&first()?, 0, G2Placement::Device)?;
             let key = case.load(&engine)?;
             hooks.fail("cuMemAlloc_v2", after, times, OUT_OF_MEMORY, false);

@@ -57,7 +57,7 @@ fn main() {
         // The full test of every call is long.
         let step = if largest >= 10 { 1 } else { 41 };
         counts.check("any call fails", || faults::any_call(&hooks, step));
-        counts.check("an allocation fails", || faults::allocations(&hooks));
+        counts.check("an allocation fails", || faults::allocations(&hooks, step));
         counts.check("others take memory", || faults::hog(&hooks));
         counts.check("a flipped bit", || faults::flipped_bit(&hooks));
         counts.check("a lost device", || faults::lost(&hooks));

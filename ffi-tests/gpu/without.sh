@@ -2,19 +2,20 @@
 # What can be shown of the GPU side where no GPU is: every kernel on the CPU against vectors of Python's integers; the kernels
 # compiled; the library built for GPUs, which loads without a driver, says that there is no device, and proves on the CPU;
 # and over a driver that runs the kernels on the CPU, whole proofs under every plan, and every kind of fault. Fetches nvcc where
-# none is installed.   without.sh [LARGEST_LOG_SIZE]: sizes over that driver, default 6; from 10 on every call fails once
+# none is installed.   without.sh [LARGEST_LOG_SIZE]: sizes over that driver, default 4; from 10 on every call fails once
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 step() { echo "== $* (at $SECONDS s)"; "$@"; }
-step make --no-print-directory -C cuda check
+step make --no-print-directory -C cuda check -j2
+step make --no-print-directory -C cuda check-msm -j2
 step make --no-print-directory -C cuda driver -j2
 nvcc=$(cuda/toolkit.sh target/cuda/toolkit)
-export GROTH16_NVCC=$nvcc GROTH16_CUDA_ARCHS=90
+export GROTH16_NVCC=$nvcc GROTH16_CUDA_ARCHS=90 GROTH16_CUDA_PTX=
 step cargo build --release --locked --features cli,cuda --lib --bins --example gpu-test
 needed=$(readelf -d target/release/libgroth16.so | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 if grep -q cuda <<<"$needed"; then echo "the library needs: $needed" >&2; exit 1; fi
 step target/release/groth16 bench --quiet --rows 500 --jobs 2
-step env LD_LIBRARY_PATH=target/cuda/driver G16_EMULATED_DEVICES=2 target/release/examples/gpu-test "${1:-6}"
+step env LD_LIBRARY_PATH=target/cuda/driver G16_EMULATED_DEVICES=2 target/release/examples/gpu-test "${1:-4}"
 step env LD_LIBRARY_PATH=target/cuda/driver target/release/groth16 bench --quiet --backend gpu --rows 100 --jobs 1
 features=libgroth16/cli,libgroth16/cuda
 step cargo test --release --locked -p ffi-tests --features $features --test tree
