@@ -107,8 +107,9 @@ impl Drop for LoadedKey {
 impl Engine<Groth16> {
     /// Starts an engine that proves there. Of each GPU keys and jobs may take what its own limit leaves, whatever `config` says.
     pub fn on(backend: Backend, config: &Config, notify: Notify) -> Result<Self> {
-        // Page-locked memory that waits for jobs; no limit of 0 is meant by none.
-        let pinned = if config.host_bytes_limit > 0 { config.host_bytes_limit / 4 } else { u64::MAX };
+        // Page-locked memory that waits for jobs is in no budget: by default the limit leaves a tenth of what is free. A limit of
+        // 0 is none.
+        let pinned = if config.host_bytes_limit > 0 { config.host_bytes_limit / 10 } else { u64::MAX };
         let (gpus, lanes) = backend.split(pinned);
         let config = Config { device_bytes_limit: gpus.job_limit(), ..config.clone() };
         Self::new(&config, Groth16 { gpus, ..Groth16::default() }, lanes, notify)

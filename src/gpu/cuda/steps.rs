@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(seen, wanted);
     }
 
-    fn query_of<'a>(section: Section, queries: [&'a QueryScalars; 3]) -> &'a QueryScalars {
+    fn query_of(section: Section, queries: [&QueryScalars; 3]) -> &QueryScalars {
         queries[section.query().unwrap_or_default()]
     }
 }
