@@ -190,6 +190,22 @@ pub fn hog(hooks: &Hooks) -> Result<Option<String>> {
     Ok(Some(format!("({right} right, {refused} refused)")))
 }
 
+/// An engine that has ended holds nothing of a device, though handles of its jobs and keys are still there.
+pub fn ended(hooks: &Hooks) -> Result<Option<String>> {
+    let case = Case::new(30, 2)?;
+    let engine = engine(&first()?, 0, G2Placement::Device)?;
+    let key = case.load(&engine)?;
+    let job = engine.create(case.input(&key, true)?, None);
+    engine.submit(&job, 0)?;
+    job.wait(None);
+    let held = hooks.used(0);
+    let jobs = engine.jobs();
+    drop(engine);
+    ensure(held > 0 && hooks.used(0) == 0, format!("{held} bytes were held, {} are", hooks.used(0)))?;
+    drop((jobs, job, key));
+    Ok(None)
+}
+
 /// A bit of what comes back is wrong: the self-check finds it, and the second attempt is right.
 pub fn flipped_bit(hooks: &Hooks) -> Result<Option<String>> {
     let case = Case::new(30, 2)?;

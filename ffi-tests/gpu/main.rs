@@ -59,6 +59,7 @@ fn main() {
         counts.check("any call fails", || faults::any_call(&hooks, step));
         counts.check("an allocation fails", || faults::allocations(&hooks, step));
         counts.check("others take memory", || faults::hog(&hooks));
+        counts.check("an engine that has ended", || faults::ended(&hooks));
         counts.check("a flipped bit", || faults::flipped_bit(&hooks));
         counts.check("a lost device", || faults::lost(&hooks));
     } else {

@@ -163,6 +163,12 @@ impl Gpus {
         }
     }
 
+    /// Gives back what they hold, and the page-locked memory.
+    pub fn close(&self) {
+        drop(self.pinned.as_ref().map(|pool| pool.empty()));
+        self.gpus.iter().for_each(|gpu| gpu.close());
+    }
+
     /// Memory that keys and jobs may take of each, in bytes; 0 where there are none.
     pub fn job_limit(&self) -> u64 {
         self.gpus.iter().map(|gpu| gpu.job_limit()).min().unwrap_or(0)

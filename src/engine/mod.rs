@@ -197,6 +197,7 @@ impl<S: Stages> Drop for Engine<S> {
             let _ = thread.join();
         }
         self.shared.end_pools();
+        self.shared.stages.close();
     }
 }
 

@@ -427,6 +427,10 @@ impl Stages for Groth16 {
         }
     }
 
+    fn close(&self) {
+        self.gpus.close();
+    }
+
     fn finish(
         &self,
         scalars: &ProofScalars,

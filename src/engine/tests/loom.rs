@@ -59,6 +59,7 @@ impl Stages for Nothing {
     fn needs_pool(&self, _: &()) -> bool {
         true
     }
+    fn close(&self) {}
     fn reset(&self, (): &mut ()) -> Result<()> {
         Ok(())
     }

@@ -101,6 +101,7 @@ impl Stages for Scripted {
     fn needs_pool(&self, _: &()) -> bool {
         true
     }
+    fn close(&self) {}
     fn reset(&self, (): &mut ()) -> Result<()> {
         self.resets.fetch_add(1, Ordering::SeqCst);
         Ok(())

@@ -28,7 +28,8 @@ pub struct Gpu {
     info: DeviceInfo,
     /// Memory that keys, jobs and the workspace may take, in bytes.
     limit: u64,
-    loaded: Mutex<Arc<Loaded>>,
+    /// Gone when the GPU was closed.
+    loaded: Mutex<Option<Arc<Loaded>>>,
 }
 
 /// All that belongs to one context.
@@ -70,8 +71,9 @@ impl Gpu {
         let info = devices()?.into_iter().find(|device| device.uuid == uuid);
         let info = info.ok_or_else(|| Error::new(Status::NoDevice, format!("no GPU {uuid:?}")))?;
         let loaded = Loaded::new(&info)?;
-        let limit = if limit > 0 { limit } else { loaded.context.memory()?.0 / 10 * 9 };
-        Ok(Arc::new(Self { info, limit, loaded: Mutex::new(Arc::new(loaded)) }))
+        // A limit of 0 would be none.
+        let limit = if limit > 0 { limit } else { (loaded.context.memory()?.0 / 10 * 9).max(1) };
+        Ok(Arc::new(Self { info, limit, loaded: Mutex::new(Some(Arc::new(loaded))) }))
     }
 
     /// Such as "NVIDIA H200".
@@ -104,34 +106,40 @@ impl Gpu {
         job::most_bytes(shape)
     }
 
-    pub(super) fn loaded(&self) -> Arc<Loaded> {
-        Arc::clone(&self.loaded.lock())
+    pub(super) fn loaded(&self) -> Result<Arc<Loaded>> {
+        self.loaded.lock().clone().ok_or_else(|| Error::internal(format!("{} was closed", self.info.uuid)))
+    }
+
+    /// Gives its memory and its context back, whoever still holds this value. No job may be on it.
+    pub fn close(&self) {
+        let gone = self.loaded.lock().take();
+        drop(gone);
     }
 
     /// Brings a job there, and its key where it is to stay and does not yet. Where the key finds no room it is streamed.
     /// `DeviceMemory` where the job finds none.
     pub fn upload(&self, upload: &Upload<'_>) -> Result<Uploaded> {
-        self.loaded().upload(upload).map_err(|error| error.at(format!("{} ({})", self.info.name, self.info.uuid)))
+        self.loaded()?.upload(upload).map_err(|error| error.at(format!("{} ({})", self.info.name, self.info.uuid)))
     }
 
     /// Page-locked memory that every GPU reads directly, of `bytes` bytes, not none.
     pub fn pinned(&self, bytes: usize) -> Result<PinnedMemory> {
-        PinnedMemory::new(&self.loaded().context, bytes)
+        PinnedMemory::new(&self.loaded()?.context, bytes)
     }
 
     /// The generator of the first group times each scalar, canonical.
     pub fn multiples_g1(&self, scalars: &[Scalar]) -> Result<Vec<G1Affine>> {
-        fixed_base::multiples::<Fp>(&self.loaded(), scalars)
+        fixed_base::multiples::<Fp>(&*self.loaded()?, scalars)
     }
 
     /// The generator of the second group times each scalar.
     pub fn multiples_g2(&self, scalars: &[Scalar]) -> Result<Vec<G2Affine>> {
-        fixed_base::multiples::<Fp2>(&self.loaded(), scalars)
+        fixed_base::multiples::<Fp2>(&*self.loaded()?, scalars)
     }
 
     /// Drops a key; jobs that use it keep it until they end.
     pub fn evict(&self, key: KeyId) {
-        let loaded = self.loaded();
+        let Ok(loaded) = self.loaded() else { return };
         // Dropped after the lock: the driver may wait for kernels.
         let gone = loaded.keys.lock().remove(&key);
         drop(gone);
@@ -139,11 +147,11 @@ impl Gpu {
 
     /// Gives it a new context. `Device` where none helps, since the driver has given the device up for this process.
     pub fn reset(&self) -> Result<()> {
-        if self.loaded().context.is_lost() {
+        if self.loaded()?.context.is_lost() {
             return Err(Error::new(Status::Device, format!("{} is lost to this process", self.info.uuid)));
         }
         let fresh = Arc::new(Loaded::new(&self.info)?);
-        let old = std::mem::replace(&mut *self.loaded.lock(), fresh);
+        let old = self.loaded.lock().replace(fresh);
         drop(old);
         Ok(())
     }
@@ -241,6 +249,13 @@ impl Loaded {
         match allocate() {
             Err(error) if error.status() == Status::DeviceMemory => {
                 let arenas = std::mem::take(&mut *self.arenas.lock());
+                // Keys come again when a job wants them.
+                let keys = {
+                    let mut keys = self.keys.lock();
+                    let unused: Vec<KeyId> =
+                        keys.iter().filter(|(_, key)| Arc::strong_count(key) == 1).map(|(id, _)| *id).collect();
+                    unused.iter().filter_map(|id| keys.remove(id)).collect::<Vec<_>>()
+                };
                 let unused = {
                     let mut domains = self.domains.lock();
                     let (unused, used) = domains.drain(..).partition(|domain| Arc::strong_count(domain) == 1);
@@ -248,7 +263,7 @@ impl Loaded {
                     let unused: Vec<Arc<DeviceDomain>> = unused;
                     unused
                 };
-                drop((arenas, unused));
+                drop((arenas, keys, unused));
                 allocate()
             }
             result => result,
