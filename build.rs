@@ -90,7 +90,7 @@ mod cuda {
         let nvcc = nvcc();
         if nvcc.as_os_str() == "none" {
             let _ = std::fs::remove_file(fatbin.with_extension("command"));
-            return write(fatbin, "");
+            return write(fatbin, "none\0");
         }
         let architectures = env::var("GROTH16_CUDA_ARCHS").unwrap_or_else(|_| ARCHITECTURES.to_owned());
         let mut command = Command::new(nvcc);
@@ -107,6 +107,7 @@ mod cuda {
         if is_same && modified(fatbin) > changed {
             return;
         }
+        let _ = std::fs::remove_file(&stamp);
         run(command);
         write(&stamp, &text);
     }

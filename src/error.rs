@@ -68,6 +68,14 @@ impl Error {
         Self::new(Status::Format, message)
     }
 
+    /// The same of a device in use: one that is gone, or cannot do what it could before, has failed.
+    pub fn of_device(self) -> Self {
+        match self.status {
+            Status::NoDevice | Status::Unsupported => Self { status: Status::Device, ..self },
+            _ => self,
+        }
+    }
+
     /// A state that this library's own logic rules out.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(Status::Internal, message)

@@ -25,10 +25,12 @@ struct MsmTuning {
 
 /// By compute capability, major * 10 + minor, and multiprocessors.
 inline MsmTuning msm_tuning(bool g2, uint32_t capability, uint32_t multiprocessors) {
-    (void)capability;
     MsmTuning out = {{4, 4, 4, 4, 4, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11, 12, 13, 13, 15, 15, 16, 18, 18, 19, 20, 20, 20, 22, 22, 22, 22, 22},
                      5, 256 * multiprocessors, 8 * multiprocessors, 256, 16, 4, 128};
     if (g2) out.threads = 128;
+    // Others than these have 99 KiB of shared memory a block, which a scatter of ten bits exceeds.
+    bool roomy = capability == 80 || capability == 90 || capability == 100;
+    for (uint8_t& bits : out.bits) bits = bits > 19 && !roomy ? 19 : bits;
     return out;
 }
 

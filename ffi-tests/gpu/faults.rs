@@ -230,7 +230,7 @@ pub fn lost(hooks: &Hooks) -> Result<Option<String>> {
     let expected = case.expected()?;
     let uuids: Vec<String> = gpu::gpus()?.into_iter().map(|gpu| gpu.uuid).collect();
     ensure(uuids.len() >= 2, "two emulated devices are needed")?;
-    for name in ["cuLaunchKernel", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize", "cuMemAlloc_v2"] {
+    for name in ["cuLaunchKernel", "cuMemHostAlloc", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize", "cuMemAlloc_v2"] {
         let both = engine(&uuids, 0, G2Placement::Cpu)?;
         let key = case.load(&both)?;
         ensure(case.prove(&both, &key, true)? == expected, "another proof")?;

@@ -153,19 +153,25 @@ impl Gpus {
     /// Lends page-locked vectors, where there are GPUs and the system has any.
     pub fn lender(&self) -> impl Fn(usize) -> Option<Box<dyn Lent>> + Sync + '_ {
         |count| {
-            let (gpu, pool) = (self.gpus.first()?, self.pinned.as_ref()?);
+            let pool = self.pinned.as_ref()?;
             if count < LEAST_PINNED {
                 return None;
             }
             let bytes = count.checked_mul(size_of::<Fr>())?;
-            let memory = pool.take(bytes).or_else(|| gpu.pinned(bytes).ok())?;
+            let fresh = || self.gpus.iter().find_map(|gpu| gpu.pinned(bytes).ok());
+            let memory = pool.take(bytes).or_else(fresh)?;
             Some(Box::new(Borrowed { memory: Some(memory), count, pool: Arc::clone(pool) }))
         }
     }
 
+    /// Gives the page-locked memory back that no job has.
+    pub fn forget_pinned(&self) {
+        drop(self.pinned.as_ref().map(|pool| pool.empty()));
+    }
+
     /// Gives back what they hold, and the page-locked memory.
     pub fn close(&self) {
-        drop(self.pinned.as_ref().map(|pool| pool.empty()));
+        self.forget_pinned();
         self.gpus.iter().for_each(|gpu| gpu.close());
     }
 

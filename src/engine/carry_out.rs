@@ -270,7 +270,10 @@ impl<S: Stages> Shared<S> {
                 }
                 (Action::FetchKey { key }, _) => drop(self.lanes.keys.send(Some(key))),
                 (Action::ResetDevice { device }, _) => self.copy(device, DeviceTask::Reset),
-                (Action::DeviceOut { device, error }, _) => (self.notify)(&DeviceNotice { device, error: Some(error) }),
+                (Action::DeviceOut { device, error }, _) => {
+                    self.copy(device, DeviceTask::Retire);
+                    (self.notify)(&DeviceNotice { device, error: Some(error) });
+                }
                 (Action::Finish { .. }, Some(job)) => drop(self.lanes.finish.send(Task::Run(job))),
                 (Action::Stop { .. }, Some(job)) => job.stop.ask(),
                 (Action::Complete { result, .. }, Some(job)) => {
@@ -349,6 +352,7 @@ impl<S: Stages> Shared<S> {
                 Ok(DeviceTask::Evict(key)) => self.evict(device, key),
                 // It comes after all that was to be given back before.
                 Ok(DeviceTask::Reset) => drop(self.lanes.compute[device].send(DeviceTask::Reset)),
+                Ok(DeviceTask::Retire) => drop(self.lanes.compute[device].send(DeviceTask::Retire)),
                 Ok(DeviceTask::Run(_)) => {}
                 Ok(DeviceTask::End) | Err(_) => return,
             }
@@ -396,6 +400,12 @@ impl<S: Stages> Shared<S> {
                     self.dispatch(Event::DeviceDone { job: job.id, result });
                 }
                 Ok(DeviceTask::Reset) => self.reset(index, &mut device),
+                Ok(DeviceTask::Retire) => {
+                    let _ = guarded("giving a device up", || {
+                        self.stages.retire(&mut device);
+                        Ok(())
+                    });
+                }
                 Ok(DeviceTask::Upload(..) | DeviceTask::Discard(_) | DeviceTask::Evict(_)) => {}
                 Ok(DeviceTask::End) | Err(_) => return,
             }

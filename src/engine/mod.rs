@@ -64,6 +64,7 @@ enum DeviceTask<S: Stages> {
     Evict(KeyId),
     Run(Arc<Job<S>>),
     Reset,
+    Retire,
     End,
 }
 

@@ -423,7 +423,17 @@ impl Stages for Groth16 {
     fn reset(&self, device: &mut Lane) -> Result<()> {
         match device {
             Lane::Host(_) => Ok(()),
-            Lane::Gpu(worker) => worker.reset(),
+            Lane::Gpu(worker) => {
+                // The page-locked memory may be of the context that goes.
+                self.gpus.forget_pinned();
+                worker.reset()
+            }
+        }
+    }
+
+    fn retire(&self, device: &mut Lane) {
+        if let Lane::Gpu(worker) = device {
+            worker.retire();
         }
     }
 

@@ -68,6 +68,8 @@ pub trait Stages: Send + Sync + 'static {
     fn needs_pool(&self, device: &Self::Device) -> bool;
     /// Gives a device that failed a new context; what lay in its memory is lost.
     fn reset(&self, device: &mut Self::Device) -> Result<()>;
+    /// A device is used no more: what it holds is given back. Nothing runs on it.
+    fn retire(&self, device: &mut Self::Device);
     /// The engine has ended: what devices hold is given back, though others may still hold this value.
     fn close(&self);
     /// Joins both into a proof and checks it.

@@ -60,6 +60,7 @@ impl Stages for Nothing {
         true
     }
     fn close(&self) {}
+    fn retire(&self, _: &mut ()) {}
     fn reset(&self, (): &mut ()) -> Result<()> {
         Ok(())
     }

@@ -102,6 +102,7 @@ impl Stages for Scripted {
         true
     }
     fn close(&self) {}
+    fn retire(&self, _: &mut ()) {}
     fn reset(&self, (): &mut ()) -> Result<()> {
         self.resets.fetch_add(1, Ordering::SeqCst);
         Ok(())

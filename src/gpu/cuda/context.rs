@@ -1,6 +1,7 @@
 //! A context of the library's own on a device, with streams and events. The host's contexts, the primary one too, are left
 //! alone, and after each call the calling thread has the context that it had before.
 
+use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
 /// The calling thread's context is this one until the value is dropped.
-pub(super) struct Entered(());
+pub(super) struct Entered(PhantomData<*mut ()>);
 
 impl Context {
     /// A new context. `Unsupported` where the device is too old, `DeviceMemory` where it has no memory left for one.
@@ -59,7 +60,7 @@ impl Context {
     pub(super) fn enter(&self) -> Result<Entered> {
         // SAFETY: the context lives as long as `self`.
         unsafe { call!(cuCtxPushCurrent_v2(self.raw)) }?;
-        Ok(Entered(()))
+        Ok(Entered(PhantomData))
     }
 
     /// Waits for all that was started in it. An error that a kernel left comes up here, too.

@@ -116,12 +116,29 @@ where
         + Buffers::<F>::bytes(piece)
         + Arena::bytes_for::<Scalar>(piece);
     let mut arena = loaded.with_room(|| Arena::new(context, bytes))?;
-    let table = fill_table::<F>(&kernels, &mut arena, &mut staging, &stream)?;
-    let buffers = Buffers::<F>::new(&mut arena, piece)?;
+    let result = multiples_in::<F>(&kernels, &mut arena, &mut staging, piece, scalars, &stream);
+    // The secrets of a trapdoor were there, also after an error.
+    let wiped = arena.wipe(&stream).and_then(|()| stream.synchronize()).and_then(|()| staging.wipe());
+    result.and_then(|points| wiped.map(|()| points))
+}
+
+fn multiples_in<F: DeviceField>(
+    kernels: &Kernels,
+    arena: &mut Arena,
+    staging: &mut Staging,
+    piece: usize,
+    scalars: &[Scalar],
+    stream: &Stream,
+) -> Result<Vec<Affine<F>>>
+where
+    Affine<F>: Plain,
+{
+    let table = fill_table::<F>(kernels, arena, staging, stream)?;
+    let buffers = Buffers::<F>::new(arena, piece)?;
     let on_device = arena.take(piece)?;
     let mut out = vec![Affine::INFINITY; scalars.len()];
     for (out, scalars) in out.chunks_mut(piece).zip(scalars.chunks(piece)) {
-        staging.upload(&on_device, 0, scalars, &stream)?;
+        staging.upload(&on_device, 0, scalars, stream)?;
         let count = number(scalars.len())?;
         let shape = Shape { blocks: count.div_ceil(PRODUCT_THREADS), threads: PRODUCT_THREADS, shared_bytes: 0 };
         let arguments = [
@@ -133,14 +150,10 @@ where
             Argument::Number(count),
         ];
         // SAFETY: as for `normalise`; the table is full.
-        unsafe { kernels.product.launch(&stream, shape, &arguments) }?;
-        buffers.normalise(&kernels, scalars.len(), &stream)?;
-        buffers.points.download(out, &stream)?;
+        unsafe { kernels.product.launch(stream, shape, &arguments) }?;
+        buffers.normalise(kernels, scalars.len(), stream)?;
+        buffers.points.download(out, stream)?;
     }
-    // The secrets of a trapdoor were there.
-    arena.wipe(&stream)?;
-    stream.synchronize()?;
-    staging.wipe()?;
     Ok(out)
 }
 

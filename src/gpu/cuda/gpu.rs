@@ -26,8 +26,9 @@ use crate::sync::Mutex;
 /// A GPU. What is in its memory is lost with a `reset`.
 pub struct Gpu {
     info: DeviceInfo,
-    /// Memory that keys, jobs and the workspace may take, in bytes.
-    limit: u64,
+    /// Memory that keys and jobs may take, and what the workspace of the kernels may, in bytes.
+    job_limit: u64,
+    workspace_limit: u64,
     /// Gone when the GPU was closed.
     loaded: Mutex<Option<Arc<Loaded>>>,
 }
@@ -58,22 +59,35 @@ pub struct Uploaded {
     pub(super) key: Option<Arc<DeviceKey>>,
     pub(super) with_b2: bool,
     arena: Option<Arena>,
-    is_wiped: bool,
 }
 
 /// Arenas that are kept beside those in use.
-const KEPT_ARENAS: usize = 4;
+const KEPT_ARENAS: usize = 2;
+/// Bit 31 of a point's number is its sign.
+const MOST_POINTS: usize = 1 << 31;
 
 impl Gpu {
     /// The GPU with this UUID and its kernels. It may take `limit` bytes of its memory; 0: nine tenths of what is free now.
     /// `NoDevice` where it is not there, `Unsupported` where driver or device is not served.
     pub fn new(uuid: &str, limit: u64) -> Result<Arc<Self>> {
-        let info = devices()?.into_iter().find(|device| device.uuid == uuid);
-        let info = info.ok_or_else(|| Error::new(Status::NoDevice, format!("no GPU {uuid:?}")))?;
+        let info = find(uuid)?;
         let loaded = Loaded::new(&info)?;
+        let (free, total) = loaded.context.memory()?;
+        let limit = if limit > 0 { limit.min(total) } else { free / 10 * 9 };
+        Ok(Self::of(info, loaded, limit - limit / 4, limit / 4))
+    }
+
+    /// The same with limits for keys and jobs, and for the workspace.
+    pub fn with_limits(uuid: &str, job_limit: u64, workspace_limit: u64) -> Result<Arc<Self>> {
+        let info = find(uuid)?;
+        let loaded = Loaded::new(&info)?;
+        Ok(Self::of(info, loaded, job_limit, workspace_limit))
+    }
+
+    fn of(info: DeviceInfo, loaded: Loaded, job_limit: u64, workspace_limit: u64) -> Arc<Self> {
         // A limit of 0 would be none.
-        let limit = if limit > 0 { limit } else { (loaded.context.memory()?.0 / 10 * 9).max(1) };
-        Ok(Arc::new(Self { info, limit, loaded: Mutex::new(Some(Arc::new(loaded))) }))
+        let (job_limit, loaded) = (job_limit.max(1), Mutex::new(Some(Arc::new(loaded))));
+        Arc::new(Self { info, job_limit, workspace_limit, loaded })
     }
 
     /// Such as "NVIDIA H200".
@@ -83,17 +97,17 @@ impl Gpu {
 
     /// Memory that everything may take, in bytes.
     pub fn limit(&self) -> u64 {
-        self.limit
+        self.job_limit.saturating_add(self.workspace_limit)
     }
 
-    /// Memory that keys and jobs may take, in bytes: the rest of the limit is for the workspace.
+    /// Memory that keys and jobs may take, in bytes.
     pub fn job_limit(&self) -> u64 {
-        self.limit - self.workspace_limit()
+        self.job_limit
     }
 
     /// Memory that the workspace of the kernels may take, in bytes.
     pub fn workspace_limit(&self) -> u64 {
-        self.limit / 4
+        self.workspace_limit
     }
 
     /// What a key of this shape takes where it is resident, in bytes.
@@ -119,7 +133,9 @@ impl Gpu {
     /// Brings a job there, and its key where it is to stay and does not yet. Where the key finds no room it is streamed.
     /// `DeviceMemory` where the job finds none.
     pub fn upload(&self, upload: &Upload<'_>) -> Result<Uploaded> {
-        self.loaded()?.upload(upload).map_err(|error| error.at(format!("{} ({})", self.info.name, self.info.uuid)))
+        self.loaded()?
+            .upload(upload)
+            .map_err(|error| error.of_device().at(format!("{} ({})", self.info.name, self.info.uuid)))
     }
 
     /// Page-locked memory that every GPU reads directly, of `bytes` bytes, not none.
@@ -150,11 +166,18 @@ impl Gpu {
         if self.loaded()?.context.is_lost() {
             return Err(Error::new(Status::Device, format!("{} is lost to this process", self.info.uuid)));
         }
-        let fresh = Arc::new(Loaded::new(&self.info)?);
-        let old = self.loaded.lock().replace(fresh);
+        // First what lies there: a new context needs memory, too.
+        let old = self.loaded.lock().take();
         drop(old);
+        let fresh = Arc::new(Loaded::new(&self.info)?);
+        *self.loaded.lock() = Some(fresh);
         Ok(())
     }
+}
+
+fn find(uuid: &str) -> Result<DeviceInfo> {
+    let found = devices()?.into_iter().find(|device| device.uuid == uuid);
+    found.ok_or_else(|| Error::new(Status::NoDevice, format!("no GPU {uuid:?}")))
 }
 
 impl Loaded {
@@ -179,27 +202,34 @@ impl Loaded {
         let mut staging = kept.map_or_else(|| Staging::new(&self.context), Ok)?;
         let result = self.upload_through(upload, &mut staging);
         // Also after an error the device may still read what was staged.
-        let ended = self.copy.synchronize().and_then(|()| staging.wipe());
+        self.copy.synchronize().and_then(|()| staging.wipe())?;
         *self.staging.lock() = Some(staging);
-        ended.and(result)
+        result
     }
 
     fn upload_through(self: &Arc<Self>, upload: &Upload<'_>, staging: &mut Staging) -> Result<Uploaded> {
         let Upload { shape, data, with_b2, .. } = *upload;
+        if let Some(points) = shape.queries.iter().find(|points| **points > MOST_POINTS) {
+            let text = format!("a query of {points} points; the kernels number at most {MOST_POINTS}");
+            return Err(Error::new(Status::Unsupported, text));
+        }
         let domain = self.with_room(|| self.domain(&shape))?;
         let key = if upload.streamed { None } else { self.key(upload, staging)? };
         let mut arena = self.arena(job::most_bytes(&shape))?;
-        let vectors = job::upload(&mut arena, &shape, &data, staging, &self.copy)?;
-        Ok(Uploaded {
-            loaded: Arc::clone(self),
-            shape,
-            vectors,
-            domain,
-            key,
-            with_b2,
-            arena: Some(arena),
-            is_wiped: false,
-        })
+        let vectors = match job::upload(&mut arena, &shape, &data, staging, &self.copy) {
+            Ok(vectors) => vectors,
+            Err(error) => {
+                // What came so far is wiped before the memory is given back, which waits for it.
+                let _ = arena.wipe(&self.copy);
+                return Err(error);
+            }
+        };
+        // Only now: where the upload fails, whoever counts on keys counts this one as not loaded.
+        if let Some(key) = &key {
+            let old = self.keys.lock().insert(upload.key, Arc::clone(key));
+            drop(old);
+        }
+        Ok(Uploaded { loaded: Arc::clone(self), shape, vectors, domain, key, with_b2, arena: Some(arena) })
     }
 
     /// The resident key; `None` where there is no room for it.
@@ -208,16 +238,10 @@ impl Loaded {
         if let Some(key) = there.filter(|key| key.has_b2() || !upload.key_with_b2) {
             return Ok(Some(key));
         }
-        let load = |staging: &mut Staging| {
-            DeviceKey::load(self, &upload.shape, &upload.points, upload.key_with_b2, staging, &self.copy)
-        };
-        match load(staging) {
-            Ok(key) => {
-                let key = Arc::new(key);
-                let old = self.keys.lock().insert(upload.key, Arc::clone(&key));
-                drop(old);
-                Ok(Some(key))
-            }
+        let load =
+            || DeviceKey::load(self, &upload.shape, &upload.points, upload.key_with_b2, &mut *staging, &self.copy);
+        match self.with_room(load) {
+            Ok(key) => Ok(Some(Arc::new(key))),
             Err(error) if error.status() == Status::DeviceMemory => Ok(None),
             Err(error) => Err(error),
         }
@@ -244,30 +268,45 @@ impl Loaded {
         kept.map_or_else(|| self.with_room(|| Arena::new(&self.context, bytes.max(1))), Ok)
     }
 
-    /// What `allocate` gives; where memory ends, again after all that is kept for others is given back.
-    pub(super) fn with_room<T>(&self, allocate: impl Fn() -> Result<T>) -> Result<T> {
-        match allocate() {
-            Err(error) if error.status() == Status::DeviceMemory => {
-                let arenas = std::mem::take(&mut *self.arenas.lock());
-                // Keys come again when a job wants them.
-                let keys = {
-                    let mut keys = self.keys.lock();
-                    let unused: Vec<KeyId> =
-                        keys.iter().filter(|(_, key)| Arc::strong_count(key) == 1).map(|(id, _)| *id).collect();
-                    unused.iter().filter_map(|id| keys.remove(id)).collect::<Vec<_>>()
-                };
-                let unused = {
-                    let mut domains = self.domains.lock();
-                    let (unused, used) = domains.drain(..).partition(|domain| Arc::strong_count(domain) == 1);
-                    *domains = used;
-                    let unused: Vec<Arc<DeviceDomain>> = unused;
-                    unused
-                };
-                drop((arenas, keys, unused));
-                allocate()
+    /// What `allocate` gives; where memory ends, again after what is kept for others is given back: memory of ended jobs, then
+    /// tables, then keys that no job uses, which come again when one wants them.
+    pub(super) fn with_room<T>(&self, mut allocate: impl FnMut() -> Result<T>) -> Result<T> {
+        let give_back: [&dyn Fn() -> bool; 3] = [&|| self.drop_arenas(), &|| self.drop_domains(), &|| self.drop_keys()];
+        let mut result = allocate();
+        for give_back in give_back {
+            match result {
+                Err(error) if error.status() == Status::DeviceMemory => {
+                    result = if give_back() { allocate() } else { Err(error) };
+                }
+                other => return other,
             }
-            result => result,
         }
+        result
+    }
+
+    fn drop_arenas(&self) -> bool {
+        let gone = std::mem::take(&mut *self.arenas.lock());
+        !gone.is_empty()
+    }
+
+    fn drop_domains(&self) -> bool {
+        let gone: Vec<Arc<DeviceDomain>> = {
+            let mut domains = self.domains.lock();
+            let (unused, used) = domains.drain(..).partition(|domain| Arc::strong_count(domain) == 1);
+            *domains = used;
+            unused
+        };
+        !gone.is_empty()
+    }
+
+    fn drop_keys(&self) -> bool {
+        let gone: Vec<Arc<DeviceKey>> = {
+            let mut keys = self.keys.lock();
+            let unused: Vec<KeyId> =
+                keys.iter().filter(|(_, key)| Arc::strong_count(key) == 1).map(|(id, _)| *id).collect();
+            unused.iter().filter_map(|id| keys.remove(id)).collect()
+        };
+        !gone.is_empty()
     }
 }
 
@@ -276,7 +315,6 @@ impl Uploaded {
     pub(super) fn wipe(&mut self, stream: &Stream) -> Result<()> {
         if let Some(arena) = &mut self.arena {
             arena.wipe(stream)?;
-            self.is_wiped = true;
         }
         Ok(())
     }
@@ -286,7 +324,7 @@ impl Drop for Uploaded {
     fn drop(&mut self) {
         let Some(mut arena) = self.arena.take() else { return };
         // The witness was there. Where the device fails, the memory is lost with its context.
-        if !self.is_wiped && arena.wipe(&self.loaded.copy).is_err() {
+        if arena.wipe(&self.loaded.copy).is_err() {
             return;
         }
         arena.clear();

@@ -22,6 +22,8 @@ pub(super) struct JobVectors {
     pub a: DeviceVec<Fr>,
     pub b: DeviceVec<Fr>,
     pub rows: usize,
+    /// Scratch of the quotient, as long as the domain.
+    pub u: DeviceVec<Fr>,
     pub queries: [DeviceQuery; 3],
 }
 
@@ -35,10 +37,10 @@ impl JobVectors {
     }
 }
 
-/// Bytes that any job of this shape takes at most: rows, and scalars of which none is zero or one.
+/// Bytes that any job of this shape takes at most: rows, scratch, and scalars of which none is zero or one.
 pub(super) fn most_bytes(shape: &KeyShape) -> u64 {
     let query = |points: usize| 2 * Arena::bytes_for::<u32>(points) + Arena::bytes_for::<Scalar>(points);
-    2 * Arena::bytes_for::<Fr>(shape.domain_size()) + shape.queries.iter().map(|points| query(*points)).sum::<u64>()
+    3 * Arena::bytes_for::<Fr>(shape.domain_size()) + shape.queries.iter().map(|points| query(*points)).sum::<u64>()
 }
 
 /// Brings a job there, in the stream's order. Returns when the data was read.
@@ -60,6 +62,7 @@ pub(super) fn upload(
         Ok(vector)
     };
     let (a, b) = (rows(data.a)?, rows(data.b)?);
+    let u = arena.take(shape.domain_size())?;
     let [l_query, a_query, b_query] = data.queries;
     let mut query = |scalars: &QueryScalars| -> Result<DeviceQuery> {
         let ones = arena.take(scalars.ones.len())?;
@@ -74,5 +77,5 @@ pub(super) fn upload(
     if data.b.len() != rows {
         return Err(Error::internal(format!("{rows} rows of a and {} of b", data.b.len())));
     }
-    Ok(JobVectors { a, b, rows, queries: [query(l_query)?, query(a_query)?, query(b_query)?] })
+    Ok(JobVectors { a, b, rows, u, queries: [query(l_query)?, query(a_query)?, query(b_query)?] })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::context::{Context, Stream};
 use super::driver::call;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Status};
 use crate::math::fp::Fp;
 use crate::math::fp2::Fp2;
 use crate::math::fr::Fr;
@@ -87,6 +87,8 @@ impl Drop for DeviceMemory {
 pub struct Arena {
     memory: DeviceMemory,
     used: u64,
+    /// The most that was taken since the last wipe.
+    touched: u64,
 }
 
 /// Where a vector lies on the device. It is valid while its arena is there and has not been cleared; who launches kernels
@@ -109,7 +111,7 @@ impl<T> Copy for DeviceVec<T> {}
 impl Arena {
     /// An arena of `bytes` bytes.
     pub fn new(context: &Arc<Context>, bytes: u64) -> Result<Self> {
-        Ok(Self { memory: DeviceMemory::new(context, bytes)?, used: 0 })
+        Ok(Self { memory: DeviceMemory::new(context, bytes)?, used: 0, touched: 0 })
     }
 
     /// Bytes that `take` needs for `len` elements.
@@ -126,6 +128,7 @@ impl Arena {
         }
         let address = self.memory.address + self.used;
         self.used += bytes;
+        self.touched = self.touched.max(self.used);
         Ok(DeviceVec { address, len, element: PhantomData })
     }
 
@@ -139,15 +142,17 @@ impl Arena {
         self.used = 0;
     }
 
-    /// Writes zeros over all that was taken; secrets may have been there.
+    /// Writes zeros over all that was ever taken since the last time; secrets may have been there.
     pub fn wipe(&mut self, stream: &Stream) -> Result<()> {
-        if self.used == 0 {
+        if self.touched == 0 {
             return Ok(());
         }
         let _entered = stream.context.enter()?;
-        let size = usize::try_from(self.used).unwrap_or(usize::MAX);
+        let size = usize::try_from(self.touched).unwrap_or(usize::MAX);
         // SAFETY: the stretch is the arena's.
-        unsafe { call!(cuMemsetD8Async(self.memory.address, 0, size, stream.raw)) }
+        unsafe { call!(cuMemsetD8Async(self.memory.address, 0, size, stream.raw)) }?;
+        self.touched = 0;
+        Ok(())
     }
 }
 
@@ -258,7 +263,9 @@ impl PinnedMemory {
         let mut raw = null_mut();
         // SAFETY: `raw` is writable.
         unsafe { call!(cuMemHostAlloc(&raw mut raw, bytes, HOST_ALLOC_PORTABLE)) }.map_err(|error| {
-            Error::new(crate::error::Status::NoMemory, format!("{bytes} bytes of pinned memory: {}", error.message()))
+            // Its memory is the host's; whatever else fails is the device's.
+            let status = if error.status() == Status::DeviceMemory { Status::NoMemory } else { error.status() };
+            Error::new(status, format!("{bytes} bytes of pinned memory: {}", error.message()))
         })?;
         let start = NonNull::new(raw.cast::<u8>()).ok_or_else(|| Error::internal("the driver gives no address"))?;
         // SAFETY: so many bytes are there, and nobody else's.

@@ -56,13 +56,14 @@ impl Staging {
 
     /// Wipes what was copied; the streams must have come there.
     pub fn wipe(&mut self) -> Result<()> {
+        let mut ended = Ok(());
         for (index, buffer) in self.buffers.iter_mut().enumerate() {
             if let Some(read) = self.read[index].take() {
-                read.synchronize()?;
+                ended = ended.and(read.synchronize());
             }
             buffer.wipe(std::mem::take(&mut self.written[index]));
         }
-        Ok(())
+        ended
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::context::{Event, Stream};
 use super::gpu::{Gpu, Loaded, Uploaded};
+use super::job::JobVectors;
 use super::memory::{Arena, DeviceVec, Plain};
 use super::module::{Argument, Shape};
 use super::msm::{self, MsmBuffers};
@@ -14,7 +15,6 @@ use super::transforms::QuotientVectors;
 use crate::error::{Error, Result, Status};
 use crate::gpu::ops::{KeyPoints, QueryScalars, Sums};
 use crate::math::curve::{CurveField, Jacobian};
-use crate::math::fr::Fr;
 use crate::math::g1::{G1, G1Affine};
 use crate::math::g2::{G2, G2Affine};
 
@@ -50,7 +50,6 @@ struct Plan {
 
 /// The workspace of one proof, cut up.
 struct Scratch {
-    u: DeviceVec<Fr>,
     runs: [DeviceVec<u8>; SECTIONS],
     g1: DeviceVec<G1>,
     g2: DeviceVec<G2>,
@@ -74,8 +73,15 @@ impl Worker {
         self.gpu.reset()
     }
 
+    /// Gives the GPU up, with all that it holds.
+    pub fn retire(&mut self) {
+        self.lane = None;
+        self.gpu.close();
+    }
+
     /// Runs the kernels of a job, whose points and scalars are also here on the host, where streamed points come from.
-    /// `stopped` is asked between runs; an answer of true ends it with `Status::Cancelled`. The result of one job is the same
+    /// `stopped` is asked before each run is handed to the device, which for a resident key is long before it runs; an answer of
+    /// true ends it with `Status::Cancelled`. The result of one job is the same
     /// whatever memory there is. `DeviceMemory` where there is not enough for the smallest cut.
     pub fn run(
         &mut self,
@@ -93,10 +99,18 @@ impl Worker {
         // Whatever happened, nothing of the job's memory is in use when it is given back.
         let ended = lane.wait().and_then(|()| job.wipe(&lane.compute[0])).and_then(|()| lane.compute[0].synchronize());
         let sums = result.and_then(|sums| ended.map(|()| sums));
+        let sums = sums.map_err(|error| error.of_device().at(format!("{:?}", self.gpu)));
         if sums.as_ref().is_err_and(|error| error.status() == Status::Device) {
             self.lane = None;
         }
-        sums.map_err(|error| error.at(format!("{:?}", self.gpu)))
+        sums
+    }
+}
+
+impl Drop for Lane {
+    /// What is left in the workspace tells of the last witnesses. Where the device fails, its memory is lost.
+    fn drop(&mut self) {
+        let _ = self.drop_workspace();
     }
 }
 
@@ -133,11 +147,11 @@ impl Lane {
         let go_on = || if stopped() { Err(Error::new(Status::Cancelled, "stopped between kernels")) } else { Ok(()) };
         go_on()?;
         job.vectors.pad(&self.compute[0])?;
-        self.quotient(job, &scratch)?;
+        self.quotient(job)?;
         let mut feeder = Feeder { read: [None, None], staging: self.staging.take() };
         let mut ends: Vec<(Section, usize)> = Vec::with_capacity(plan.steps.len());
         let mut counts = [0, 0];
-        for step in &plan.steps {
+        let mut carry_out = |step: &Step| {
             go_on()?;
             match step {
                 Step::Bring { section, points: window, buffer } => {
@@ -155,8 +169,12 @@ impl Lane {
                     *index += 1;
                 }
             }
-        }
+            Ok(())
+        };
+        let carried_out: Result<()> = plan.steps.iter().try_for_each(&mut carry_out);
+        // Also after an error: what it staged may still be read.
         self.staging = feeder.staging.take();
+        carried_out?;
         for stream in &self.compute[1..] {
             self.compute[0].wait(&stream.record()?)?;
         }
@@ -174,13 +192,17 @@ impl Lane {
                 continue;
             }
             let plan = self.cut(job, queries, most);
-            let bytes = plan.bytes(job);
-            if bytes > limit && log > LEAST_LOG {
+            let bytes = plan.bytes();
+            if bytes > limit {
+                refused = Some(Error::new(
+                    Status::DeviceMemory,
+                    format!("runs of 2^{log} take {bytes} bytes, the limit for working memory is {limit}"),
+                ));
                 continue;
             }
-            match self.reserve(bytes) {
+            match self.reserve(bytes.max(1)) {
                 Ok(()) => {
-                    let scratch = self.lay(job, &plan)?;
+                    let scratch = self.lay(&plan)?;
                     return Ok((plan, scratch));
                 }
                 Err(error) if error.status() == Status::DeviceMemory => refused = Some(error),
@@ -235,14 +257,13 @@ impl Lane {
         self.compute[0].synchronize()
     }
 
-    fn lay(&mut self, job: &Uploaded, plan: &Plan) -> Result<Scratch> {
+    fn lay(&mut self, plan: &Plan) -> Result<Scratch> {
         let arena = self.workspace.as_mut().ok_or_else(|| Error::internal("no workspace"))?;
         arena.clear();
         let mut run = |bytes: u64| arena.take(usize::try_from(bytes).unwrap_or(usize::MAX));
         let [h, l, a, b1, b2] = plan.scratch;
         let runs = [run(h)?, run(l)?, run(a)?, run(b1)?, run(b2)?];
         Ok(Scratch {
-            u: arena.take(job.shape.domain_size())?,
             runs,
             g1: arena.take(plan.results[0])?,
             g2: arena.take(plan.results[1])?,
@@ -251,9 +272,9 @@ impl Lane {
     }
 
     /// The coefficients of the quotient, canonical, into `b`.
-    fn quotient(&self, job: &Uploaded, scratch: &Scratch) -> Result<()> {
-        let JobRows { a, b } = JobRows::of(job);
-        job.domain.quotient(&QuotientVectors { a, b, c: None, u: scratch.u }, &self.compute[0])?;
+    fn quotient(&self, job: &Uploaded) -> Result<()> {
+        let JobVectors { a, b, u, .. } = job.vectors;
+        job.domain.quotient(&QuotientVectors { a, b, c: None, u }, &self.compute[0])?;
         let count = u32::try_from(job.shape.domain_size()).map_err(|_| Error::internal("a domain of 2^32 elements"))?;
         let place = Argument::element(&b, 0)?;
         let shape = Shape { blocks: count.div_ceil(256), threads: 256, shared_bytes: 0 };
@@ -310,25 +331,13 @@ impl Lane {
     }
 }
 
-/// The rows of a job.
-struct JobRows {
-    a: DeviceVec<Fr>,
-    b: DeviceVec<Fr>,
-}
-
-impl JobRows {
-    fn of(job: &Uploaded) -> Self {
-        Self { a: job.vectors.a, b: job.vectors.b }
-    }
-}
-
 impl Plan {
     /// Bytes of the whole workspace.
-    fn bytes(&self, job: &Uploaded) -> u64 {
+    fn bytes(&self) -> u64 {
         let results = Arena::bytes_for::<G1>(self.results[0]) + Arena::bytes_for::<G2>(self.results[1]);
         let streamed = STREAM_BUFFERS as u64 * Arena::bytes_for::<G2Affine>(self.window);
         let run = |bytes: &u64| Arena::bytes_for::<u8>(usize::try_from(*bytes).unwrap_or(usize::MAX));
-        Arena::bytes_for::<Fr>(job.shape.domain_size()) + self.scratch.iter().map(run).sum::<u64>() + results + streamed
+        self.scratch.iter().map(run).sum::<u64>() + results + streamed
     }
 }
 
