@@ -37,15 +37,8 @@ pub fn for_each_chunk_pair_mut<A: Send, B: Send>(
     size: usize,
     f: impl Fn(usize, &mut [A], &mut [B]) + Sync + Send,
 ) {
-    let size = size.max(1);
     let length = a.len().min(b.len());
-    let (a, b) = (&mut a[..length], &mut b[..length]);
-    if in_pool() {
-        let pairs = a.par_chunks_mut(size).zip(b.par_chunks_mut(size)).enumerate();
-        pairs.for_each(|(i, (a, b))| f(i * size, a, b));
-    } else {
-        a.chunks_mut(size).zip(b.chunks_mut(size)).enumerate().for_each(|(i, (a, b))| f(i * size, a, b));
-    }
+    for_each_chunk_pair_rows(&mut a[..length], size, &mut b[..length], size, f);
 }
 
 /// Calls `f(start, rows, words)` for the pieces of `row_size` elements of the one slice and of `word_size` of the other, pairwise

@@ -5,8 +5,6 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use zeroize::Zeroizing;
-
 use super::backend::{self, Backend, Gpus, Lane, OnDevice};
 use super::budget::Permit;
 use super::carry_out::Shared;
@@ -14,13 +12,12 @@ use super::config::Config;
 use super::core::{DeviceId, Event, KeyId, Need};
 use super::stages::{Finished, HostNeed, Place, Stages, Stop};
 use super::{Engine, Notify};
-use crate::error::{Error, Result, Status, reserve};
+use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
 use crate::gpu::host;
 use crate::gpu::ops::{JobData, QueryScalars, Upload};
 use crate::math::fp::Fp;
 use crate::math::fp2::Fp2;
-use crate::math::fr::Fr;
 use crate::math::g2::G2;
 use crate::math::msm;
 use crate::math::ntt::Domain;
@@ -368,7 +365,9 @@ impl Stages for Groth16 {
                 let uploaded = gpu.upload(&self.upload_of(to, scalars, rows))?;
                 Ok(OnDevice::Gpu(Box::new(uploaded)))
             }
-            (None, Some(rows)) => Ok(OnDevice::Rows(Rows { a: copy(&rows.a)?, b: copy(&rows.b)? })),
+            (None, Some(rows)) => {
+                Ok(OnDevice::Rows(Rows { a: FrBuffer::copy_of(&rows.a)?, b: FrBuffer::copy_of(&rows.b)? }))
+            }
             (None, None) => Ok(OnDevice::Rows(fresh)),
         }
     }
@@ -459,13 +458,6 @@ impl Stages for Groth16 {
         }
         Ok(Finished::Sound(proof))
     }
-}
-
-fn copy(values: &[Fr]) -> Result<FrBuffer> {
-    let mut copy = Zeroizing::new(Vec::new());
-    reserve(&mut copy, values.len(), "the rows' evaluations")?;
-    copy.extend_from_slice(values);
-    Ok(FrBuffer::Heap(copy))
 }
 
 /// An upper bound of what a job of the CPU backend takes: the witness and its three splits, eight vectors over the

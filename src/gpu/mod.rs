@@ -45,26 +45,10 @@ pub fn gpus() -> Result<Vec<GpuInfo>> {
 pub fn free_bytes(uuid: &str) -> Result<u64> {
     #[cfg(feature = "cuda")]
     {
-        Ok(context(uuid)?.memory()?.0)
+        Ok(cuda::context::Context::new(&cuda::device::find(uuid)?)?.memory()?.0)
     }
     #[cfg(not(feature = "cuda"))]
     Err(no_such_gpu(uuid))
-}
-
-/// Whether the kernels load on a GPU: `Unsupported`, with its name, where its driver or architecture is not served.
-pub fn probe(uuid: &str) -> Result<()> {
-    #[cfg(feature = "cuda")]
-    {
-        cuda::module::Module::new(&context(uuid)?).map(drop)
-    }
-    #[cfg(not(feature = "cuda"))]
-    Err(no_such_gpu(uuid))
-}
-
-#[cfg(feature = "cuda")]
-fn context(uuid: &str) -> Result<std::sync::Arc<cuda::context::Context>> {
-    let device = cuda::device::devices()?.into_iter().find(|device| device.uuid == uuid);
-    cuda::context::Context::new(&device.ok_or_else(|| no_such_gpu(uuid))?)
 }
 
 fn no_such_gpu(uuid: &str) -> crate::error::Error {

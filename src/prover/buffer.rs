@@ -27,9 +27,6 @@ pub enum FrBuffer {
 /// Lends buffers: `None` where it cannot, so that they come from the heap.
 pub type Lender<'a> = &'a (dyn Fn(usize) -> Option<Box<dyn Lent>> + Sync);
 
-/// Lends nothing.
-pub const NO_LENDER: Lender<'static> = &|_| None;
-
 impl FrBuffer {
     /// `count` elements of any value. `NoMemory`, with the number, where there is no room for `what`.
     pub fn new(count: usize, what: &str, lender: Lender<'_>) -> Result<Self> {
@@ -51,14 +48,21 @@ impl FrBuffer {
     pub fn into_heap(mut self) -> Result<Zeroizing<Vec<Fr>>> {
         match &mut self {
             Self::Heap(values) => Ok(Zeroizing::new(std::mem::take(&mut **values))),
-            Self::Lent(lent) => {
-                let mut values = Zeroizing::new(Vec::new());
-                reserve(&mut values, lent.values().len(), "a copy of lent elements")?;
-                values.extend_from_slice(lent.values());
-                Ok(values)
-            }
+            Self::Lent(lent) => heap_copy(lent.values()),
         }
     }
+
+    /// A copy on the heap.
+    pub fn copy_of(values: &[Fr]) -> Result<Self> {
+        heap_copy(values).map(Self::Heap)
+    }
+}
+
+fn heap_copy(values: &[Fr]) -> Result<Zeroizing<Vec<Fr>>> {
+    let mut copy = Zeroizing::new(Vec::new());
+    reserve(&mut copy, values.len(), "a copy of field elements")?;
+    copy.extend_from_slice(values);
+    Ok(copy)
 }
 
 impl Default for FrBuffer {

@@ -6,7 +6,7 @@ use cuda_driver_sys::{CUdevice, CUdevice_attribute, CUuuid};
 
 use super::driver::call;
 use crate::error::{Error, Result, Status};
-use crate::gpu::GpuInfo;
+use crate::gpu::{GpuInfo, no_such_gpu};
 
 /// The oldest driver whose PTX compiler and API fit this library's kernels: that of CUDA 13.0.
 pub const MIN_DRIVER: i32 = 13000;
@@ -42,6 +42,12 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
     // SAFETY: `count` is writable.
     unsafe { call!(cuDeviceGetCount(&raw mut count)) }?;
     (0..count).map(DeviceInfo::of).collect()
+}
+
+/// The GPU with this UUID. `NoDevice` where it is not there; else as `devices`.
+pub fn find(uuid: &str) -> Result<DeviceInfo> {
+    let found = devices()?.into_iter().find(|device| device.uuid == uuid);
+    found.ok_or_else(|| no_such_gpu(uuid))
 }
 
 /// Starts the driver; false where there is none, or no device. It may be called often, from any thread.

@@ -138,7 +138,7 @@ where
     let on_device = arena.take(piece)?;
     let mut out = vec![Affine::INFINITY; scalars.len()];
     for (out, scalars) in out.chunks_mut(piece).zip(scalars.chunks(piece)) {
-        staging.upload(&on_device, 0, scalars, stream)?;
+        staging.upload(&on_device, scalars, stream)?;
         let count = number(scalars.len())?;
         let shape = Shape { blocks: count.div_ceil(PRODUCT_THREADS), threads: PRODUCT_THREADS, shared_bytes: 0 };
         let arguments = [
@@ -167,8 +167,7 @@ where
     Affine<F>: Plain,
 {
     let buffers = Buffers::<F>::new(arena, TABLE_POINTS)?;
-    let base = arena.take(1)?;
-    staging.upload(&base, 0, &[F::GENERATOR], stream)?;
+    let base = staging.bring(arena, &[F::GENERATOR], stream)?;
     let table = Argument::element(&buffers.points, 0)?;
     let one_warp = Shape { blocks: 1, threads: 32, shared_bytes: 0 };
     // SAFETY: the table has 32 windows of 256 points.

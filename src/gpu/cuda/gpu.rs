@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::context::{Context, Stream};
-use super::device::{DeviceInfo, devices};
+use super::device::{DeviceInfo, find};
 use super::fixed_base;
 use super::job::{self, JobVectors};
 use super::key::DeviceKey;
@@ -173,11 +173,6 @@ impl Gpu {
         *self.loaded.lock() = Some(fresh);
         Ok(())
     }
-}
-
-fn find(uuid: &str) -> Result<DeviceInfo> {
-    let found = devices()?.into_iter().find(|device| device.uuid == uuid);
-    found.ok_or_else(|| Error::new(Status::NoDevice, format!("no GPU {uuid:?}")))
 }
 
 impl Loaded {

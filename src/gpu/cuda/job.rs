@@ -57,7 +57,7 @@ pub(super) fn upload(
             // SAFETY: the upload is waited for before its data is given back.
             unsafe { vector.part(0, values.len())?.upload(values, stream) }?;
         } else {
-            staging.upload(&vector, 0, values, stream)?;
+            staging.upload(&vector, values, stream)?;
         }
         Ok(vector)
     };
@@ -65,13 +65,11 @@ pub(super) fn upload(
     let u = arena.take(shape.domain_size())?;
     let [l_query, a_query, b_query] = data.queries;
     let mut query = |scalars: &QueryScalars| -> Result<DeviceQuery> {
-        let ones = arena.take(scalars.ones.len())?;
-        staging.upload(&ones, 0, &scalars.ones, stream)?;
-        let picks = arena.take(scalars.picks.len())?;
-        staging.upload(&picks, 0, &scalars.picks, stream)?;
-        let values = arena.take(scalars.scalars.len())?;
-        staging.upload(&values, 0, &scalars.scalars, stream)?;
-        Ok(DeviceQuery { ones, picks, scalars: values })
+        Ok(DeviceQuery {
+            ones: staging.bring(arena, &scalars.ones, stream)?,
+            picks: staging.bring(arena, &scalars.picks, stream)?,
+            scalars: staging.bring(arena, &scalars.scalars, stream)?,
+        })
     };
     let rows = data.a.len();
     if data.b.len() != rows {

@@ -41,8 +41,7 @@ impl DeviceKey {
         let mut arena = Arena::new(&loaded.context, Self::bytes(shape, with_b2).max(1))?;
         let mut sums = Checksums::new(loaded, Section::ALL.len())?;
         let mut bring = |name, values: &[G1Affine]| -> Result<DeviceVec<G1Affine>> {
-            let vector = arena.take(values.len())?;
-            staging.upload(&vector, 0, values, stream)?;
+            let vector = staging.bring(&mut arena, values, stream)?;
             sums.add(name, &vector, values, stream)?;
             Ok(vector)
         };
@@ -50,8 +49,7 @@ impl DeviceKey {
         let l = bring("section l of the key", points.l)?;
         let queries = [l, bring("section a of the key", points.a)?, bring("section b1 of the key", points.b1)?];
         let b2 = if with_b2 {
-            let vector = arena.take(points.b2.len())?;
-            staging.upload(&vector, 0, points.b2, stream)?;
+            let vector = staging.bring(&mut arena, points.b2, stream)?;
             sums.add("section b2 of the key", &vector, points.b2, stream)?;
             Some(vector)
         } else {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::context::{Context, Event, Stream};
-use super::memory::{DeviceVec, PinnedMemory, Plain};
+use super::memory::{Arena, DeviceVec, PinnedMemory, Plain};
 use crate::error::Result;
 
 /// Bytes of a piece: long enough that the bus is busy, short enough for the caches of a large CPU.
@@ -29,14 +29,16 @@ impl Staging {
         Ok(Self { buffers: [buffer()?, buffer()?], read: [None, None], written: [0; BUFFERS], next: 0 })
     }
 
-    /// Pinned memory that this takes, in bytes.
-    pub fn bytes() -> u64 {
-        (BUFFERS * PIECE_BYTES) as u64
+    /// A vector of the arena with these values, as `upload` brings them.
+    pub fn bring<T: Plain>(&mut self, arena: &mut Arena, values: &[T], stream: &Stream) -> Result<DeviceVec<T>> {
+        let vector = arena.take(values.len())?;
+        self.upload(&vector, values, stream)?;
+        Ok(vector)
     }
 
-    /// Copies `values` to the vector from element `start` on, in the stream's order. Returns when `values` was read, which may
-    /// be before the device has them.
-    pub fn upload<T: Plain>(&mut self, to: &DeviceVec<T>, start: usize, values: &[T], stream: &Stream) -> Result<()> {
+    /// Copies `values` to the front of the vector, in the stream's order. Returns when `values` was read, which may be before the
+    /// device has them.
+    pub fn upload<T: Plain>(&mut self, to: &DeviceVec<T>, values: &[T], stream: &Stream) -> Result<()> {
         let each = PIECE_BYTES / size_of::<T>();
         for (index, piece) in values.chunks(each).enumerate() {
             let turn = self.next;
@@ -46,7 +48,7 @@ impl Staging {
             }
             self.written[turn] = self.written[turn].max(size_of_val(piece));
             let pinned = self.buffers[turn].write(piece);
-            let part = to.part(start + index * each, piece.len())?;
+            let part = to.part(index * each, piece.len())?;
             // SAFETY: the buffer is written again only after the event below.
             unsafe { part.upload(pinned, stream) }?;
             self.read[turn] = Some(stream.record()?);

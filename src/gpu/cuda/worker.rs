@@ -382,7 +382,7 @@ impl Feeder {
         let some = some.ok_or_else(|| Error::internal(format!("points {window:?} of {}", points.len())))?;
         let kept = self.staging.take();
         let staging = self.staging.insert(kept.map_or_else(|| Staging::new(&lane.loaded.context), Ok)?);
-        staging.upload(&to.reinterpret::<P>()?, 0, some, &lane.feed)
+        staging.upload(&to.reinterpret::<P>()?, some, &lane.feed)
     }
 }
 
