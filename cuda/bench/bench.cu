@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "../tests/device.h"
+#include "best.h"
 
 namespace {
 
@@ -25,25 +26,6 @@ double wide_rate(const cudaDeviceProp& properties) {
     int clock_khz = 0;
     check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0), "clock");
     return 32.0 * properties.multiProcessorCount * clock_khz * 1e3;
-}
-
-/// Best of five, in milliseconds.
-template <class Run>
-double best(Run run) {
-    cudaEvent_t from, to;
-    check(cudaEventCreate(&from), "event");
-    check(cudaEventCreate(&to), "event");
-    float out = 1e30f;
-    for (int i = 0; i < 6; i++) {
-        check(cudaEventRecord(from), "record");
-        run();
-        check(cudaEventRecord(to), "record");
-        check(cudaEventSynchronize(to), "kernels");
-        float time;
-        check(cudaEventElapsedTime(&time, from, to), "time");
-        if (i > 0) out = std::min(out, time);
-    }
-    return out;
 }
 
 /// 2 `rounds` products a thread; each depends on the one before, so none can be left out or taken out of the loop.

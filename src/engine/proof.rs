@@ -14,6 +14,7 @@ use super::stages::{Finished, HostNeed, Place, Stages, Stop};
 use super::{Engine, Notify};
 use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
+use crate::gpu::Gpu;
 use crate::gpu::host;
 use crate::gpu::ops::{JobData, QueryScalars, Upload};
 use crate::math::fp::Fp;
@@ -257,9 +258,9 @@ impl Groth16 {
         self.keys.lock().get(&id).and_then(Weak::upgrade)
     }
 
-    fn upload_of<'a>(&self, to: Place, scalars: &'a ProofScalars, rows: &'a Rows) -> Upload<'a> {
+    fn upload_to(&self, gpu: &Gpu, to: Place, scalars: &ProofScalars, rows: &Rows) -> Result<OnDevice> {
         let key = &scalars.points.key;
-        Upload {
+        let uploaded = gpu.upload(&Upload {
             key: scalars.loaded.id,
             shape: backend::shape_of(key),
             points: backend::points_of(key),
@@ -272,7 +273,8 @@ impl Groth16 {
             streamed: to.streamed,
             key_with_b2: self.gpus.g2.may_be_device(),
             with_b2: scalars.g2_on_device,
-        }
+        })?;
+        Ok(OnDevice::Gpu(Box::new(uploaded)))
     }
 
     fn wanted_key(&self, id: KeyId) -> Result<Arc<LoadedKey>> {
@@ -347,28 +349,15 @@ impl Stages for Groth16 {
 
     fn upload(&self, to: Place, scalars: &ProofScalars, rows: &KeptRows, stop: &Stop) -> Result<OnDevice> {
         go_on(stop)?;
-        let fresh;
-        let given = match rows {
-            KeptRows::Circuit(circuit, kept) => {
-                let first = kept.lock().take();
-                fresh = first.map_or_else(|| evaluate_circuit(circuit, scalars), Ok)?;
-                None
+        match (self.gpus.gpus.get(to.device), rows) {
+            (Some(gpu), KeptRows::Given(rows)) => self.upload_to(gpu, to, scalars, rows),
+            (Some(gpu), KeptRows::Circuit(circuit, kept)) => {
+                self.upload_to(gpu, to, scalars, &first_or_again(circuit, kept, scalars)?)
             }
-            KeptRows::Given(rows) => {
-                fresh = Rows::default();
-                Some(rows)
-            }
-        };
-        match (self.gpus.gpus.get(to.device), given) {
-            (Some(gpu), _) => {
-                let rows = given.unwrap_or(&fresh);
-                let uploaded = gpu.upload(&self.upload_of(to, scalars, rows))?;
-                Ok(OnDevice::Gpu(Box::new(uploaded)))
-            }
-            (None, Some(rows)) => {
+            (None, KeptRows::Given(rows)) => {
                 Ok(OnDevice::Rows(Rows { a: FrBuffer::copy_of(&rows.a)?, b: FrBuffer::copy_of(&rows.b)? }))
             }
-            (None, None) => Ok(OnDevice::Rows(fresh)),
+            (None, KeptRows::Circuit(circuit, kept)) => first_or_again(circuit, kept, scalars).map(OnDevice::Rows),
         }
     }
 
@@ -472,6 +461,12 @@ fn host_bytes(num_vars: u64, domain_size: u64) -> u64 {
 
 fn go_on(stop: &Stop) -> Result<()> {
     if stop.is_asked() { Err(Error::new(Status::Cancelled, "stopped before the stage began")) } else { Ok(()) }
+}
+
+/// The rows that were kept for the first attempt; evaluated again for a second.
+fn first_or_again(circuit: &Circuit, kept: &Mutex<Option<Rows>>, scalars: &ProofScalars) -> Result<Rows> {
+    let first = kept.lock().take();
+    first.map_or_else(|| evaluate_circuit(circuit, scalars), Ok)
 }
 
 fn evaluate_circuit(circuit: &Circuit, scalars: &ProofScalars) -> Result<Rows> {

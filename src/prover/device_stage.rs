@@ -22,7 +22,7 @@ pub struct DevicePoints {
 }
 
 /// The rows' evaluations A w and B w in row order, the key's input rows included; wiped when dropped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Rows {
     /// A w.
     pub a: FrBuffer,

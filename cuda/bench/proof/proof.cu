@@ -14,6 +14,7 @@
 #include "../../kernel/split_kernels.h"
 #include "../../tests/iden3.h"
 #include "../../tests/msm_device.h"
+#include "../best.h"
 
 namespace {
 
@@ -23,24 +24,6 @@ using namespace g16;
 const double kMemory = 4.3e12, kWide = 8.36e12;
 /// Multiply-adds of field products (see NOTES.md).
 const double kMul = 294, kSqr = 228;
-
-template <class Run>
-double best(Run run) {
-    cudaEvent_t from, to;
-    check(cudaEventCreate(&from), "event");
-    check(cudaEventCreate(&to), "event");
-    float out = 1e30f;
-    for (int i = 0; i < 6; i++) {
-        check(cudaEventRecord(from), "record");
-        run();
-        check(cudaEventRecord(to), "record");
-        check(cudaEventSynchronize(to), "kernels");
-        float time;
-        check(cudaEventElapsedTime(&time, from, to), "time");
-        if (i > 0) out = std::min(out, time);
-    }
-    return out;
-}
 
 uint32_t blocks(uint64_t count, uint32_t threads) {
     return (uint32_t)((count + threads - 1) / threads);

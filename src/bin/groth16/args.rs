@@ -239,6 +239,13 @@ pub struct Place {
     /// What proves; auto: all GPUs, or the CPU where there is none
     #[arg(long, value_enum, default_value = "auto")]
     pub backend: BackendChoice,
+    #[command(flatten)]
+    pub gpus: OnGpus,
+}
+
+/// How GPUs prove.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct OnGpus {
     /// Where the G2 MSM of a proof on a GPU runs; auto: on the CPU unless that is the bottleneck
     #[arg(long = "g2-on", id = "g2_on", value_enum, default_value = "auto")]
     pub g2: G2,
@@ -249,7 +256,7 @@ pub struct Place {
 
 impl Place {
     /// The CPU.
-    pub const CPU: Self = Self { backend: BackendChoice::Cpu, g2: G2::Auto, device_memory: None };
+    pub const CPU: Self = Self { backend: BackendChoice::Cpu, gpus: OnGpus { g2: G2::Auto, device_memory: None } };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -49,9 +49,9 @@ pub fn backend(place: Place, most: usize) -> Result<Backend> {
         }
         return Ok(Backend::Cpu(1));
     }
-    let bytes = place.device_memory.map_or(0, |mebibytes| mebibytes << 20);
+    let bytes = place.gpus.device_memory.map_or(0, |mebibytes| mebibytes << 20);
     let gpus = gpus.iter().take(most).map(|gpu| Gpu::new(&gpu.uuid, bytes)).collect::<Result<Vec<_>>>()?;
-    Ok(Backend::Gpus(gpus, place.g2.into()))
+    Ok(Backend::Gpus(gpus, place.gpus.g2.into()))
 }
 
 /// An engine for `jobs` jobs, `slots` of them at once on each device.

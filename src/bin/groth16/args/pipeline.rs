@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use groth16::engine::config::Config;
 use groth16::engine::core::Nanos;
 
-use super::{G2, Threads, row_count};
+use super::{OnGpus, Threads, row_count};
 
 /// Run a load through the pipeline, and see what waits for what.
 ///
@@ -123,12 +123,8 @@ pub struct Real {
     pub partition: bool,
     #[command(flatten)]
     pub threads: Threads,
-    /// Where the G2 MSM of a proof on a GPU runs; monolithic: on the CPU
-    #[arg(long = "g2-on", id = "g2_on", value_enum, default_value = "auto")]
-    pub g2: G2,
-    /// Memory of each GPU that may be taken; default: nine tenths of what is free
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
-    pub device_memory: Option<u64>,
+    #[command(flatten)]
+    pub gpus: OnGpus,
     /// Threads of each device that is the CPU; they are not among those of the CPU
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=Config::MAX_CPU_THREADS as i64))]
     pub device_threads: u16,

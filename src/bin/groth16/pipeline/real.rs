@@ -37,7 +37,7 @@ impl Real {
     /// Reads or makes the key, and proves once, so that nothing is done for the first time when it is measured.
     pub fn new(options: &args::Real, on: Device, console: &Console) -> Result<Self> {
         let backend = if on == Device::Gpu { BackendChoice::Gpu } else { BackendChoice::Cpu };
-        let place = Place { backend, g2: options.g2, device_memory: options.device_memory };
+        let place = Place { backend, gpus: options.gpus };
         // What it proves on is asked for before the key is made, which may take long.
         drop(files::backend(place, 1)?);
         let engine = files::engine(options.threads, Place::CPU, 1, 1)?;
@@ -83,8 +83,12 @@ impl Real {
             record_entries: usize::MAX,
             ..self.config.clone()
         };
-        let g2 = if mode == Mode::Monolithic { G2::Cpu } else { self.place.g2 };
-        let backend = match files::backend(Place { g2, ..self.place }, load.devices)? {
+        let mut place = self.place;
+        if mode == Mode::Monolithic {
+            // How provers work that do not split.
+            place.gpus.g2 = G2::Cpu;
+        }
+        let backend = match files::backend(place, load.devices)? {
             Backend::Cpu(_) => Backend::Cpu(load.devices),
             gpus => gpus,
         };
