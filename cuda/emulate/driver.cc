@@ -33,7 +33,7 @@ namespace {
 
 enum Result {
     success = 0, invalid_value = 1, out_of_memory = 2, invalid_device = 101, invalid_context = 201, invalid_handle = 400,
-    not_found = 500, illegal_address = 700, launch_failed = 719
+    not_found = 500, illegal_address = 700, already_registered = 712, not_registered = 713, launch_failed = 719
 };
 using Address = unsigned long long;
 
@@ -67,6 +67,8 @@ struct State {
     std::mutex kernels;
     std::vector<Device> devices;
     std::map<Address, Allocation> memory;
+    /// Host memory that was locked, with the context that did.
+    std::map<void*, Context*> registered;
     /// Dynamic shared memory that was allowed to kernels; others have 48 KiB.
     std::map<void*, unsigned> shared;
     Fault fault;
@@ -156,7 +158,7 @@ const std::map<std::string, Call>& kernels() {
         KERNEL(g16_msm_totals), KERNEL(g16_msm_places), KERNEL(g16_msm_scatter_digits), KERNEL(g16_msm_scatter_pairs),
         KERNEL(g16_msm_list), KERNEL(g16_checksum), KERNEL(g16_r1cs_tiles), KERNEL(g16_r1cs_rows), KERNEL(g16_r1cs_join),
         KERNEL(g16_r1cs_tail), KERNEL(g16_split_masks), KERNEL(g16_split_places), KERNEL(g16_split_scatter),
-        KERNEL(g16_to_canonical), GROUP(g1), GROUP(g2)};
+        KERNEL(g16_to_canonical), KERNEL(g16_read_scalars), GROUP(g1), GROUP(g2)};
     return all;
 }
 
@@ -248,6 +250,10 @@ int cuCtxCreate_v2(void** context, unsigned, int device) {
 }
 
 int cuCtxDestroy_v2(void* context) {
+    {
+        std::lock_guard<std::mutex> guard(state().lock);
+        std::erase_if(state().registered, [&](const auto& entry) { return entry.second == context; });
+    }
     delete static_cast<Context*>(context);
     return success;
 }
@@ -349,6 +355,18 @@ int cuMemHostAlloc(void** out, size_t bytes, unsigned) {
 int cuMemFreeHost(void* memory) {
     free(memory);
     return success;
+}
+
+int cuMemHostRegister_v2(void* memory, size_t bytes, unsigned) {
+    ENTER(true);
+    if (memory == nullptr || bytes == 0) return invalid_value;
+    std::lock_guard<std::mutex> guard(state().lock);
+    return state().registered.emplace(memory, current.back()).second ? success : already_registered;
+}
+
+int cuMemHostUnregister(void* memory) {
+    std::lock_guard<std::mutex> guard(state().lock);
+    return state().registered.erase(memory) == 1 ? success : not_registered;
 }
 
 int cuMemcpyHtoDAsync_v2(Address to, const void* from, size_t bytes, void*) {
@@ -485,6 +503,12 @@ void g16_emulated_hog(int device, size_t bytes, int give_back) {
 size_t g16_emulated_used(int device) {
     std::lock_guard<std::mutex> guard(state().lock);
     return state().devices[device].used;
+}
+
+/// How many pieces of host memory are locked.
+size_t g16_emulated_registered(void) {
+    std::lock_guard<std::mutex> guard(state().lock);
+    return state().registered.size();
 }
 
 /// Flips this bit of what the next long enough download gives; of byte bit / 8, from its lowest.

@@ -173,3 +173,19 @@ G16_KERNEL(256, 1) g16_to_canonical(Fr* out, const Fr* in, uint32_t count) {
     uint32_t i = g16::thread_number();
     if (i < count) g16::store(out + i, g16::load(in + i).to_canonical());
 }
+
+G16_KERNEL(256, 1) g16_read_scalars(Fr* values, uint32_t count, uint32_t is_canonical, uint32_t* first) {
+    uint32_t i = g16::thread_number();
+    if (i >= count) return;
+    Fr value = g16::load(values + i), less;
+    Fr::Math::reduce_once(less.word, value.word);
+    if (less != value) {
+        atomicMin(first, i);
+        value = Fr::zero();
+    } else if (is_canonical != 0) {
+        value = value.from_canonical();
+    } else {
+        return;
+    }
+    g16::store(values + i, value);
+}

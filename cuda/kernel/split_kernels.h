@@ -49,6 +49,9 @@ G16_GLOBAL void g16_split_scatter(const uint32_t* masks, const uint32_t* places,
 /// out[i] = the canonical number of in[i], 32 little-endian bytes, for i below count; out may be in. Blocks: count / 256
 /// rounded up, threads: 256. For the coefficients of h.
 G16_GLOBAL void g16_to_canonical(g16::Fr* out, const g16::Fr* in, uint32_t count);
+/// Makes elements of scalars as a host gives them, in place: any 32 little-endian bytes, of a canonical number or else of
+/// Montgomery form. One that is not below r becomes zero, and *first at most its index. Blocks and threads as above.
+G16_GLOBAL void g16_read_scalars(g16::Fr* values, uint32_t count, uint32_t is_canonical, uint32_t* first);
 
 }  // extern "C"
 

@@ -42,6 +42,8 @@ enum { SUCCESS = 0, NO_DEVICE = 100, NOT_FOUND = 500, UNKNOWN = 999 };
   ENTRY(cuMemFree_v2, (address memory), (memory))                                                                       \
   ENTRY(cuMemHostAlloc, (void **out, size_t bytes, unsigned flags), (out, bytes, flags))                                \
   ENTRY(cuMemFreeHost, (void *memory), (memory))                                                                        \
+  ENTRY(cuMemHostRegister_v2, (void *memory, size_t bytes, unsigned flags), (memory, bytes, flags))                     \
+  ENTRY(cuMemHostUnregister, (void *memory), (memory))                                                                  \
   ENTRY(cuMemcpyHtoDAsync_v2, (address to, const void *from, size_t bytes, void *stream), (to, from, bytes, stream))    \
   ENTRY(cuMemcpyDtoHAsync_v2, (void *to, address from, size_t bytes, void *stream), (to, from, bytes, stream))          \
   ENTRY(cuMemcpyDtoDAsync_v2, (address to, address from, size_t bytes, void *stream), (to, from, bytes, stream))        \

@@ -128,6 +128,37 @@ void forms(uint32_t count, Results& results) {
     results.add(from.read() == wanted, "canonical form in place, " + std::to_string(count));
 }
 
+/// Scalars of a host: any words, and the modulus with its neighbours at places that differ from size to size.
+void host_scalars(uint32_t count, Results& results) {
+    for (uint32_t is_canonical : {0u, 1u}) {
+        for (uint32_t bad : {0u, count / 2, count == 0 ? 0 : count - 1, count}) {
+            std::vector<Fr> in = witness(count, 10, 10);
+            Fr modulus = Fr::zero();
+            for (int word = 0; word < 8; word++) modulus.word[word] = Fr::Parameters::modulus(word);
+            for (uint32_t i = 0; i < count; i += 7) in[i] = modulus, in[i].word[0] = 0;
+            // The modulus, what is above it in its last and in its first word, and all bits, from `bad` on.
+            for (uint32_t i = bad; i < count; i += 3) {
+                in[i] = modulus;
+                if (i % 4 == 1) in[i].word[0]++;
+                if (i % 4 == 2) in[i].word[7]++;
+                if (i % 4 == 3) memset((void*)&in[i], 0xff, sizeof(Fr));
+            }
+            std::vector<Fr> wanted = in;
+            for (uint32_t i = 0; i < count; i++) {
+                bool is_bad = i >= bad && (i - bad) % 3 == 0;
+                if (is_bad) wanted[i] = Fr::zero();
+                else if (is_canonical != 0) wanted[i] = in[i].from_canonical();
+            }
+            Memory<Fr> values(in);
+            Memory<uint32_t> first(std::vector<uint32_t>(1, 0xffffffff));
+            if (count > 0) launch(g16_read_scalars, (count + 255) / 256, 256, values.data(), count, is_canonical, first.data());
+            wait();
+            bool good = values.read() == wanted && first.read()[0] == (bad < count ? bad : 0xffffffff);
+            results.add(good, "scalars of a host, " + std::to_string(count) + ", bad from " + std::to_string(bad) + " on");
+        }
+    }
+}
+
 void densities(uint32_t count, uint32_t num_inputs, uint32_t zeros, uint32_t ones, Results& results) {
     std::vector<Fr> w = witness(count, zeros, ones);
     Density all = Density::everything(), none = Density::of(count, [](uint32_t) { return false; });
@@ -174,6 +205,7 @@ void run_split(bool emulated, Results& results) {
             check(w, inputs, a, Density::of(count, [](uint32_t i) { return i % 2 == 0; }), "witness-like", results);
         }
         forms(count, results);
+        host_scalars(count, results);
     }
     for (uint32_t percent : {0u, 100u}) {
         densities(3000, 7, percent, 100 - percent, results);
@@ -181,12 +213,17 @@ void run_split(bool emulated, Results& results) {
     }
     densities(2500, 8, 45, 45, results);
     if (emulated) return;
-    for (uint32_t count : {65535, 65536, 65537, 1100000}) densities(count, 1000, 45, 45, results), forms(count, results);
+    for (uint32_t count : {65535, 65536, 65537, 1100000}) {
+        densities(count, 1000, 45, 45, results);
+        forms(count, results);
+        host_scalars(count, results);
+    }
 }
 
 void run_split_large(uint32_t log_size, Results& results) {
     densities((1u << log_size) + 1, 8, 45, 50, results);
     forms(1u << log_size, results);
+    host_scalars(1u << log_size, results);
 }
 
 }  // namespace g16

@@ -7,7 +7,7 @@ use groth16::error::{Error, Result, Status};
 use groth16::gpu;
 
 use super::ensure;
-use super::proofs::{Case, engine, first};
+use super::proofs::{Case, RowsFrom, engine, first};
 
 const OUT_OF_MEMORY: c_int = 2;
 const ILLEGAL_ADDRESS: c_int = 700;
@@ -17,6 +17,7 @@ type Fail = unsafe extern "C" fn(*const c_char, c_long, c_long, c_int, c_int);
 type Calls = unsafe extern "C" fn() -> c_long;
 type Hog = unsafe extern "C" fn(c_int, usize, c_int);
 type Used = unsafe extern "C" fn(c_int) -> usize;
+type Registered = unsafe extern "C" fn() -> usize;
 type Flip = unsafe extern "C" fn(c_long);
 type Mend = unsafe extern "C" fn();
 
@@ -26,6 +27,7 @@ pub struct Hooks {
     calls: Calls,
     hog: Hog,
     used: Used,
+    registered: Registered,
     flip: Flip,
     mend: Mend,
 }
@@ -47,6 +49,7 @@ impl Hooks {
                 calls: std::mem::transmute::<*mut c_void, Calls>(symbol(c"g16_emulated_calls")?),
                 hog: std::mem::transmute::<*mut c_void, Hog>(symbol(c"g16_emulated_hog")?),
                 used: std::mem::transmute::<*mut c_void, Used>(symbol(c"g16_emulated_used")?),
+                registered: std::mem::transmute::<*mut c_void, Registered>(symbol(c"g16_emulated_registered")?),
                 flip: std::mem::transmute::<*mut c_void, Flip>(symbol(c"g16_emulated_flip")?),
                 mend: std::mem::transmute::<*mut c_void, Mend>(symbol(c"g16_emulated_mend")?),
             })
@@ -69,6 +72,12 @@ impl Hooks {
     fn calls(&self) -> c_long {
         // SAFETY: no arguments.
         unsafe { (self.calls)() }
+    }
+
+    /// Pieces of host memory that are page-locked.
+    pub fn registered(&self) -> usize {
+        // SAFETY: no arguments.
+        unsafe { (self.registered)() }
     }
 
     fn used(&self, device: c_int) -> usize {
@@ -102,7 +111,7 @@ pub fn any_call(hooks: &Hooks, step: usize) -> Result<Option<String>> {
             }
         };
         let key = case.load(&engine)?;
-        let first = case.prove(&engine, &key, true);
+        let first = case.prove(&engine, &key, RowsFrom::Lent);
         let calls = hooks.calls() - begin;
         hooks.mend();
         let failed = match first {
@@ -115,7 +124,7 @@ pub fn any_call(hooks: &Hooks, step: usize) -> Result<Option<String>> {
                 true
             }
         };
-        ensure(case.prove(&engine, &key, true)? == expected, "the next proof is another")?;
+        ensure(case.prove(&engine, &key, RowsFrom::Lent)? == expected, "the next proof is another")?;
         Ok((calls, failed))
     };
     let (calls, _) = proofs(None)?;
@@ -126,6 +135,7 @@ pub fn any_call(hooks: &Hooks, step: usize) -> Result<Option<String>> {
         failed += u32::from(has_failed);
     }
     ensure(hooks.used(0) == 0, format!("{} bytes were not given back", hooks.used(0)))?;
+    ensure(hooks.registered() == 0, format!("{} pieces are still page-locked", hooks.registered()))?;
     Ok(Some(format!("({calls} calls, every {step}. tried, {failed} proofs failed with an error)")))
 }
 
@@ -139,7 +149,7 @@ pub fn allocations(hooks: &Hooks, step: usize) -> Result<Option<String>> {
             let engine = engine(&first()?, 0, G2Placement::Device)?;
             let key = case.load(&engine)?;
             hooks.fail("cuMemAlloc_v2", after, times, OUT_OF_MEMORY, false);
-            let got = case.prove(&engine, &key, true);
+            let got = case.prove(&engine, &key, RowsFrom::Copied);
             hooks.mend();
             match got {
                 Ok(proof) => {
@@ -152,7 +162,7 @@ pub fn allocations(hooks: &Hooks, step: usize) -> Result<Option<String>> {
                     refused += 1;
                 }
             }
-            ensure(case.prove(&engine, &key, true)? == expected, "the next proof is another")?;
+            ensure(case.prove(&engine, &key, RowsFrom::Copied)? == expected, "the next proof is another")?;
         }
     }
     ensure(right > 0 && refused > 0, format!("{right} right, {refused} refused: one of them was not seen"))?;
@@ -171,7 +181,7 @@ pub fn hog(hooks: &Hooks) -> Result<Option<String>> {
         let taken = total - hooks.used(0) - left;
         // SAFETY: device 0 is there.
         unsafe { (hooks.hog)(0, taken, 0) };
-        let got = case.prove(&engine, &key, true);
+        let got = case.prove(&engine, &key, RowsFrom::Copied);
         // SAFETY: as above.
         unsafe { (hooks.hog)(0, taken, 1) };
         match got {
@@ -184,7 +194,7 @@ pub fn hog(hooks: &Hooks) -> Result<Option<String>> {
                 refused += 1;
             }
         }
-        ensure(case.prove(&engine, &key, true)? == expected, "the next proof is another")?;
+        ensure(case.prove(&engine, &key, RowsFrom::Copied)? == expected, "the next proof is another")?;
     }
     ensure(right > 0 && refused > 0, format!("{right} right, {refused} refused: one of them was not seen"))?;
     Ok(Some(format!("({right} right, {refused} refused)")))
@@ -195,7 +205,7 @@ pub fn ended(hooks: &Hooks) -> Result<Option<String>> {
     let case = Case::new(30, 2)?;
     let engine = engine(&first()?, 0, G2Placement::Device)?;
     let key = case.load(&engine)?;
-    let job = engine.create(case.input(&key, true)?, None);
+    let job = engine.create(case.input(&engine, &key, RowsFrom::Lent)?, None);
     engine.submit(&job, 0)?;
     job.wait(None);
     let held = hooks.used(0);
@@ -215,9 +225,9 @@ pub fn flipped_bit(hooks: &Hooks) -> Result<Option<String>> {
     for bit in [0, 1, 100, 383, 384, 700] {
         // SAFETY: any number may be given.
         unsafe { (hooks.flip)(bit) };
-        ensure(case.prove(&engine, &key, true)? == expected, format!("bit {bit}: another proof"))?;
+        ensure(case.prove(&engine, &key, RowsFrom::Lent)? == expected, format!("bit {bit}: another proof"))?;
         // A device that is wrong three times in a row is taken out.
-        ensure(case.prove(&engine, &key, true)? == expected, "the next proof is another")?;
+        ensure(case.prove(&engine, &key, RowsFrom::Lent)? == expected, "the next proof is another")?;
     }
     let retries = engine.record().totals.retries;
     ensure(retries >= 6, format!("{retries} second attempts"))?;
@@ -233,11 +243,11 @@ pub fn lost(hooks: &Hooks) -> Result<Option<String>> {
     for name in ["cuLaunchKernel", "cuMemHostAlloc", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize", "cuMemAlloc_v2"] {
         let both = engine(&uuids, 0, G2Placement::Cpu)?;
         let key = case.load(&both)?;
-        ensure(case.prove(&both, &key, true)? == expected, "another proof")?;
+        ensure(case.prove(&both, &key, RowsFrom::Copied)? == expected, "another proof")?;
         hooks.fail(name, 0, 1, ILLEGAL_ADDRESS, true);
         let jobs: Result<Vec<_>> = (0..6)
             .map(|_| {
-                let job = both.create(case.input(&key, true)?, None);
+                let job = both.create(case.input(&both, &key, RowsFrom::Lent)?, None);
                 both.submit(&job, 0).map(|()| job)
             })
             .collect();
@@ -251,7 +261,7 @@ pub fn lost(hooks: &Hooks) -> Result<Option<String>> {
         let key = case.load(&alone)?;
         hooks.fail(name, 0, 1, ILLEGAL_ADDRESS, true);
         for _ in 0..3 {
-            let error = case.prove(&alone, &key, true).err();
+            let error = case.prove(&alone, &key, RowsFrom::Copied).err();
             let is_clear = error.as_ref().is_some_and(|error| error.status() == Status::Device);
             ensure(is_clear, format!("{name}, the only device: {error:?}"))?;
         }

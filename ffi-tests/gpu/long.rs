@@ -13,16 +13,18 @@ use groth16::gpu::cuda::memory::DeviceMemory;
 use groth16::gpu::{self, Gpu};
 use groth16::prover::epilogue::Blinding;
 use groth16::prover::partition::{self, Partition};
-use groth16::prover::witness::Values;
+use groth16::prover::witness::{PageValues, ScalarForm, Values};
 use std::sync::Arc;
 
 use super::ensure;
-use super::proofs::{engine, first, in_pool};
+use super::proofs::{engine, first, in_pool, result};
 
 /// A partition's job, for any number of proofs.
 struct Job {
     key: Arc<LoadedKey>,
     rows: [Values; 3],
+    /// The same where the device reads them; every other job has them.
+    lent: [PageValues; 3],
     inputs: Values,
     aux: Values,
 }
@@ -31,16 +33,27 @@ impl Job {
     fn new(engine: &Engine<Groth16>, made: Partition) -> Result<Self> {
         let [a, b, c] = &made.rows;
         let rows = [Values::new(a)?, Values::new(b)?, Values::new(c)?];
+        let lend = |values: &Values| {
+            PageValues::new(values.as_ref(), ScalarForm::Montgomery, |pages| engine.lock_pages(pages))
+        };
+        let [a, b, c] = rows.each_ref().map(lend);
+        let lent = [a?, b?, c?];
         let (inputs, aux) = (Values::new(&made.inputs)?, Values::new(&made.aux)?);
         let key = engine.load_key(made.key.host_bytes() as u64, || Ok((made.key, None)))?;
-        Ok(Self { key, rows, inputs, aux })
+        Ok(Self { key, rows, lent, inputs, aux })
     }
 
-    fn input(&self) -> Result<ProofInput> {
-        let [a, b, c] = &self.rows;
+    fn input(&self, is_lent: bool) -> Result<ProofInput> {
+        let [a, b, c] = if is_lent {
+            let [a, b, c] = &self.lent;
+            [a.scalars("a")?, b.scalars("b")?, c.scalars("c")?]
+        } else {
+            let [a, b, c] = &self.rows;
+            [a.scalars("a")?, b.scalars("b")?, c.scalars("c")?]
+        };
         Ok(ProofInput {
             key: Arc::clone(&self.key),
-            rows: RowSource::Given { a: a.scalars("a")?, b: b.scalars("b")?, c: c.scalars("c")? },
+            rows: RowSource::Given { a, b, c },
             inputs: self.inputs.scalars("inputs")?,
             aux: self.aux.scalars("aux")?,
             blinding: Blinding::random()?,
@@ -49,18 +62,15 @@ impl Job {
     }
 
     fn prove(&self, engine: &Engine<Groth16>) -> Result<Proof> {
-        let job = engine.create(self.input()?, None);
-        engine.submit(&job, 0)?;
-        job.wait(None);
-        job.result().unwrap_or_else(|| Err(Error::internal("a job that ended has no result")))
+        result(engine, self.input(true)?)
     }
 
     /// So many proofs, some at once.
     fn prove_many(&self, engine: &Engine<Groth16>, count: usize) -> Result<()> {
         for _ in 0..count.div_ceil(8) {
             let jobs: Result<Vec<_>> = (0..8)
-                .map(|_| {
-                    let job = engine.create(self.input()?, None);
+                .map(|index| {
+                    let job = engine.create(self.input(index % 2 == 0)?, None);
                     engine.submit(&job, 0).map(|()| job)
                 })
                 .collect();

@@ -99,6 +99,9 @@ fn whole_proofs(largest: u32, quick: bool, counts: &mut Counts) {
             counts.check(&format!("proofs of {rows} rows"), || proofs::same_under_every_plan(rows, inputs, quick));
         }
     }
+    for rows in [6, 1000].into_iter().filter(|rows| *rows < 1 << largest) {
+        counts.check(&format!("bad rows of {rows}"), || proofs::bad_rows(rows));
+    }
     for log_domain in [5, 9, 18, 22, 24].into_iter().filter(|log| *log <= largest) {
         counts.check(&format!("a partition of 2^{log_domain} rows"), || proofs::partition(log_domain));
     }

@@ -11,19 +11,49 @@ use groth16::error::{Error, Result};
 use groth16::formats::proof::Proof;
 use groth16::gpu::ops::KeyShape;
 use groth16::gpu::{self, Gpu};
-use groth16::math::fr::Fr;
+use groth16::math::fr::{self, Fr};
 use groth16::prover::circuit::Circuit;
 use groth16::prover::epilogue::Blinding;
 use groth16::prover::key::ProvingKey;
 use groth16::prover::partition;
 use groth16::prover::setup::{Trapdoor, setup};
 use groth16::prover::synthetic::{self, Shape};
-use groth16::prover::witness::Scalars;
+use groth16::prover::witness::{PageValues, ScalarForm, Scalars};
 
 /// Runs on all cores.
 pub fn in_pool<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new().build().map_err(|error| Error::internal(error.to_string()))?;
     pool.install(work)
+}
+
+/// Where a job has its rows from.
+#[derive(Clone, Copy, Debug)]
+pub enum RowsFrom {
+    Circuit,
+    /// The caller's heap.
+    Copied,
+    /// The caller's page-locked memory.
+    Lent,
+}
+
+/// Proves.
+pub fn result(engine: &Engine<Groth16>, input: ProofInput) -> Result<Proof> {
+    let job = engine.create(input, None);
+    engine.submit(&job, 0)?;
+    job.wait(None);
+    job.result().unwrap_or_else(|| Err(Error::internal("a job that ended has no result")))
+}
+
+/// 32 bytes each.
+pub fn le_bytes(values: &[Fr], canonical: bool) -> Vec<u8> {
+    let limbs = |value: &Fr| if canonical { value.to_canonical() } else { value.to_montgomery() };
+    values.iter().flat_map(|value| fr::scalar_to_le_bytes(&limbs(value))).collect()
+}
+
+/// Rows in pages that the engine has locked.
+pub fn lent(engine: &Engine<Groth16>, rows: [Vec<u8>; 3], form: ScalarForm) -> Result<RowSource> {
+    let [a, b, c] = rows.map(|bytes| PageValues::new(&bytes, form, |pages| engine.lock_pages(pages)));
+    Ok(RowSource::Given { a: a?.scalars("a")?, b: b?.scalars("b")?, c: c?.scalars("c")? })
 }
 
 /// A circuit with its key and a witness.
@@ -47,22 +77,27 @@ impl Case {
         engine.load_key(key.host_bytes() as u64, || Ok((key, None)))
     }
 
-    /// A proof with fixed blinding. `given`: the rows come from the caller, not from the circuit.
-    pub fn prove(&self, engine: &Engine<Groth16>, key: &Arc<LoadedKey>, given: bool) -> Result<Proof> {
-        let job = engine.create(self.input(key, given)?, None);
-        engine.submit(&job, 0)?;
-        job.wait(None);
-        job.result().unwrap_or_else(|| Err(Error::internal("a job that ended has no result")))
+    /// A proof with fixed blinding.
+    pub fn prove(&self, engine: &Engine<Groth16>, key: &Arc<LoadedKey>, rows: RowsFrom) -> Result<Proof> {
+        result(engine, self.input(engine, key, rows)?)
     }
 
-    pub fn input(&self, key: &Arc<LoadedKey>, given: bool) -> Result<ProofInput> {
+    /// A, B and C times the witness, the key's own rows included.
+    pub fn rows(&self) -> Result<[Vec<Fr>; 3]> {
+        let all = self.circuit.evaluate_with_inputs(&self.witness, self.key.num_rows_added())?;
+        Ok([all.a.clone(), all.b.clone(), all.c.clone()])
+    }
+
+    pub fn input(&self, engine: &Engine<Groth16>, key: &Arc<LoadedKey>, rows: RowsFrom) -> Result<ProofInput> {
         let (inputs, aux) = self.witness.split_at(self.circuit.num_inputs());
-        let rows = if given {
-            let all = self.circuit.evaluate_with_inputs(&self.witness, self.key.num_rows_added())?;
-            let scalars = |name, values: &[Fr]| Scalars::from_values(name, values);
-            RowSource::Given { a: scalars("a", &all.a)?, b: scalars("b", &all.b)?, c: scalars("c", &all.c)? }
-        } else {
-            RowSource::Circuit(Arc::clone(&self.circuit))
+        let scalars = |name, values: &[Fr]| Scalars::from_values(name, values);
+        let rows = match rows {
+            RowsFrom::Circuit => RowSource::Circuit(Arc::clone(&self.circuit)),
+            RowsFrom::Copied => {
+                let [a, b, c] = self.rows()?;
+                RowSource::Given { a: scalars("a", &a)?, b: scalars("b", &b)?, c: scalars("c", &c)? }
+            }
+            RowsFrom::Lent => lent(engine, self.rows()?.map(|row| le_bytes(&row, false)), ScalarForm::Montgomery)?,
         };
         Ok(ProofInput {
             key: Arc::clone(key),
@@ -77,7 +112,7 @@ impl Case {
     /// What the CPU makes of it.
     pub fn expected(&self) -> Result<Proof> {
         let engine = Engine::on(Backend::Cpu(1), &Config::default(), Box::new(|_| ()))?;
-        self.prove(&engine, &self.load(&engine)?, false)
+        self.prove(&engine, &self.load(&engine)?, RowsFrom::Circuit)
     }
 }
 
@@ -104,10 +139,7 @@ pub fn partition(log_domain: u32) -> Result<Option<String>> {
         blinding: Blinding::random()?,
         self_check: true,
     };
-    let job = engine.create(input, None);
-    engine.submit(&job, 0)?;
-    job.wait(None);
-    job.result().unwrap_or_else(|| Err(Error::internal("a job that ended has no result")))?;
+    result(&engine, input)?;
     Ok(Some(format!("(key in {seconds:.2} s)")))
 }
 
@@ -145,16 +177,66 @@ pub fn same_under_every_plan(rows: usize, inputs: usize, quick: bool) -> Result<
             let gpu = if jobs == 0 { Gpu::new(uuid, 0) } else { Gpu::with_limits(uuid, jobs, workspace) }?;
             let engine = Engine::on(Backend::Gpus(vec![gpu], placement), &Config::default(), Box::new(|_| ()))?;
             let key = case.load(&engine)?;
-            for given in [false, true] {
-                if quick && given == (turn % 2 == 1) {
+            let all = [RowsFrom::Circuit, RowsFrom::Copied, RowsFrom::Lent];
+            for (index, rows) in all.into_iter().enumerate() {
+                if quick && index == turn % 3 {
                     continue;
                 }
-                let proof = case.prove(&engine, &key, given);
-                let place = format!("{jobs} and {workspace} bytes, {placement:?}, given {given}");
+                let proof = case.prove(&engine, &key, rows);
+                let place = format!("{jobs} and {workspace} bytes, {placement:?}, {rows:?}");
                 super::ensure(proof.map_err(|error| error.at(&place))? == expected, format!("{place}: another proof"))?;
                 tried += 1;
             }
         }
     }
     Ok(Some(format!("({tried} proofs)")))
+}
+
+/// Rows that break the circuit, and scalars that are not below r: the same error wherever they are checked, and the next proof is
+/// right.
+pub fn bad_rows(rows: usize) -> Result<Option<String>> {
+    let case = Case::new(rows, 2)?;
+    let expected = case.expected()?;
+    let cpu = Engine::on(Backend::Cpu(1), &Config::default(), Box::new(|_| ()))?;
+    let gpu = engine(&first()?, 0, G2Placement::Device)?;
+    let keys = [case.load(&cpu)?, case.load(&gpu)?];
+    let good = case.rows()?;
+    let count = good[0].len();
+    let mut tried = 0;
+    for canonical in [false, true] {
+        let form = if canonical { ScalarForm::Canonical } else { ScalarForm::Montgomery };
+        let same = |change: &dyn Fn(&mut [Vec<u8>; 3])| -> Result<()> {
+            let mut errors = Vec::new();
+            for (engine, key) in [&cpu, &gpu].into_iter().zip(&keys) {
+                let mut bytes = good.each_ref().map(|row| le_bytes(row, canonical));
+                change(&mut bytes);
+                let mut input = case.input(engine, key, RowsFrom::Circuit)?;
+                input.rows = lent(engine, bytes, form)?;
+                errors.push(result(engine, input).err().map(|error| (error.status(), error.message().to_owned())));
+            }
+            super::ensure(errors[0].is_some() && errors[0] == errors[1], format!("{errors:?}"))
+        };
+        let modulus = fr::scalar_to_le_bytes(&fr::MODULUS);
+        for row in [0, count / 2, count - 1] {
+            for vector in 0..3 {
+                same(&|bytes| bytes[vector][32 * row..][..32].copy_from_slice(&modulus))?;
+                same(&|bytes| bytes[vector][32 * row..][..32].fill(0xff))?;
+            }
+            // Two bad vectors, the later one earlier; and a product that is wrong.
+            same(&|bytes| {
+                bytes[0][32 * (count - 1)..].fill(0xff);
+                bytes[2][32 * row..][..32].fill(0xff);
+            })?;
+            same(&|bytes| bytes[2][32 * row] ^= 1)?;
+            tried += 8;
+        }
+        // Without C w: only the proof is wrong.
+        same(&|bytes| {
+            bytes[2].truncate(0);
+            bytes[0][32] ^= 1;
+        })?;
+        let proof = case.prove(&gpu, &keys[1], RowsFrom::Lent)?;
+        super::ensure(proof == expected, "the next proof is another")?;
+    }
+    Ok(Some(format!("({tried} errors)")))
 }

@@ -7,12 +7,14 @@ use super::core::Need;
 use super::pool::Pool;
 use crate::gpu::host::Host;
 use crate::gpu::ops::{KeyId, KeyPoints, KeyShape};
+use crate::gpu::pages::Pages;
 use crate::gpu::{Gpu, PinnedMemory, Uploaded, Worker};
 use crate::math::field::Field;
 use crate::math::fr::Fr;
 use crate::prover::buffer::Lent;
 use crate::prover::device_stage::Rows;
 use crate::prover::key::ProvingKey;
+use crate::prover::witness::Scalars;
 use crate::sync::{AtomicU64, Mutex, Ordering};
 
 /// What an engine proves on.
@@ -162,6 +164,17 @@ impl Gpus {
             let memory = pool.take(bytes).or_else(fresh)?;
             Some(Box::new(Borrowed { memory: Some(memory), count, pool: Arc::clone(pool) }))
         }
+    }
+
+    /// Page-locks memory of somebody else, if there are GPUs and the system allows it.
+    pub fn lock_pages(&self, pages: &mut Pages) {
+        // Locked for one, it is for all.
+        let _ = self.gpus.iter().find(|gpu| pages.lock(gpu).is_ok());
+    }
+
+    /// Whether GPUs read these rows where they are: A w, B w, and C w, which may be empty.
+    pub fn read_lent(&self, [a, b, c]: [&Scalars; 3]) -> bool {
+        !self.gpus.is_empty() && a.are_locked() && b.are_locked() && (c.is_empty() || c.are_locked())
     }
 
     /// Gives the page-locked memory back that no job has.

@@ -293,7 +293,11 @@ impl<S: Stages> Shared<S> {
         let outcome = output.as_ref().map_or_else(|error| Outcome::Failed(error.status()), |_| Outcome::Done);
         let (start, end, retries) = (job.created(), self.now(), job.retries());
         self.timeline.add(|record| record.ended(Ended { job: job.id, start, end, outcome, retries }));
+        let lent = hand.rows.as_ref().is_some_and(|rows| self.stages.lends(rows));
         self.reclaimer.hand_in(Box::new(Remains { hand: Some(hand), job: Arc::clone(job) }));
+        if lent && output.is_ok() {
+            job.release_evaluations();
+        }
         job.complete(output);
         self.state.lock().completing -= 1;
         self.idle.notify_all();
@@ -316,16 +320,18 @@ impl<S: Stages> Shared<S> {
     }
 
     fn prepare(self: &Arc<Self>, job: &Job<S>) {
+        let mut lends = false;
         let result = self.run(job, Stage::Prepare, 0, "preparing", || {
             let input = job.take(|hand| hand.input.take())?;
             let scalars = Arc::new(self.stages.split(&input)?);
             job.hand.lock().scalars = Some(Arc::clone(&scalars));
             self.dispatch(Event::ScalarsSplit { job: job.id });
             let rows = self.stages.evaluate(input, &scalars, &job.stop)?;
+            lends = self.stages.lends(&rows);
             job.hand.lock().rows = Some(Arc::new(rows));
             Ok(())
         });
-        if result.is_ok() {
+        if result.is_ok() && !lends {
             job.release_evaluations();
         }
         self.dispatch(Event::Prepared { job: job.id, result });

@@ -16,9 +16,11 @@ use crate::error::{Error, Result, Status};
 use crate::formats::proof::Proof;
 use crate::gpu::Gpu;
 use crate::gpu::host;
-use crate::gpu::ops::{JobData, QueryScalars, Upload};
+use crate::gpu::ops::{self, JobData, JobRows, QueryScalars, Upload};
+use crate::gpu::pages::Pages;
 use crate::math::fp::Fp;
 use crate::math::fp2::Fp2;
+use crate::math::fr::Fr;
 use crate::math::g2::G2;
 use crate::math::msm;
 use crate::math::ntt::Domain;
@@ -29,7 +31,7 @@ use crate::prover::epilogue::{self, Blinding};
 use crate::prover::key::ProvingKey;
 use crate::prover::split::SplitWitness;
 use crate::prover::verify;
-use crate::prover::witness::{Scalars, Witness};
+use crate::prover::witness::{self, LentVariables, Scalars, Witness};
 use crate::sync::{AtomicU64, Mutex, Ordering};
 
 /// Reads a key again, the same points as before; ends early when it is asked to stop.
@@ -111,6 +113,11 @@ impl Engine<Groth16> {
         let (gpus, lanes) = backend.split(pinned);
         let config = Config { device_bytes_limit: gpus.job_limit(), ..config.clone() };
         Self::new(&config, Groth16 { gpus, ..Groth16::default() }, lanes, notify)
+    }
+
+    /// Page-locks memory, so that GPUs read it directly; nothing is done where there are none, or where the system refuses.
+    pub fn lock_pages(&self, pages: &mut Pages) {
+        self.shared.stages.gpus.lock_pages(pages);
     }
 
     /// Loads a key whose points take `point_bytes`: `read` gives it, on the engine's threads, and, if it can be read again
@@ -223,7 +230,9 @@ fn check_count(name: &str, got: usize, wanted: usize) -> Result<()> {
 pub struct ProofScalars {
     loaded: Arc<LoadedKey>,
     points: Arc<Points>,
-    witness: Witness,
+    inputs: Vec<Fr>,
+    /// All values, where rows are evaluated from them.
+    witness: Option<Witness>,
     split: SplitWitness,
     blinding: Blinding,
     self_check: bool,
@@ -243,6 +252,8 @@ pub enum KeptRows {
     Circuit(Arc<Circuit>, Mutex<Option<Rows>>),
     /// The caller's, copied.
     Given(Rows),
+    /// The caller's, in page-locked memory, where a GPU reads and checks them: A w, B w and C w.
+    Lent([Scalars; 3]),
 }
 
 /// The stages of a proof.
@@ -258,18 +269,13 @@ impl Groth16 {
         self.keys.lock().get(&id).and_then(Weak::upgrade)
     }
 
-    fn upload_to(&self, gpu: &Gpu, to: Place, scalars: &ProofScalars, rows: &Rows) -> Result<OnDevice> {
+    fn upload_to(&self, gpu: &Gpu, to: Place, scalars: &ProofScalars, rows: JobRows<'_>) -> Result<OnDevice> {
         let key = &scalars.points.key;
         let uploaded = gpu.upload(&Upload {
             key: scalars.loaded.id,
             shape: backend::shape_of(key),
             points: backend::points_of(key),
-            data: JobData {
-                a: &rows.a,
-                b: &rows.b,
-                is_pinned: rows.a.is_pinned() && rows.b.is_pinned(),
-                queries: scalars.queries(),
-            },
+            data: JobData { rows, queries: scalars.queries() },
             streamed: to.streamed,
             key_with_b2: self.gpus.g2.may_be_device(),
             with_b2: scalars.g2_on_device,
@@ -327,13 +333,24 @@ impl Stages for Groth16 {
     }
 
     fn split(&self, input: &ProofInput) -> Result<ProofScalars> {
-        let witness = Witness::read(&input.inputs, &input.aux, &self.gpus.lender())?;
         let points = input.key.with_points()?;
-        let split = SplitWitness::new(&points.key, witness.values())?;
+        let inputs = witness::read_inputs(&input.inputs)?;
+        let (witness, split) = match &input.rows {
+            RowSource::Circuit(_) => {
+                let witness = Witness::read(&input.inputs, &input.aux, &self.gpus.lender())?;
+                let split = SplitWitness::new(&points.key, witness.values())?;
+                (Some(witness), split)
+            }
+            // Nothing needs all values.
+            RowSource::Given { .. } => {
+                (None, SplitWitness::new(&points.key, &LentVariables::new(&input.inputs, &input.aux))?)
+            }
+        };
         let (loaded, blinding) = (Arc::clone(&input.key), input.blinding.clone());
         let size = loaded.domain.size();
         let g2_on_device = self.gpus.g2.on_device(split.b.ones.len(), split.b.picks.len(), size);
-        Ok(ProofScalars { loaded, points, witness, split, blinding, self_check: input.self_check, g2_on_device })
+        let self_check = input.self_check;
+        Ok(ProofScalars { loaded, points, inputs, witness, split, blinding, self_check, g2_on_device })
     }
 
     fn evaluate(&self, input: ProofInput, scalars: &ProofScalars, stop: &Stop) -> Result<KeptRows> {
@@ -343,17 +360,26 @@ impl Stages for Groth16 {
                 let rows = evaluate_circuit(&circuit, scalars)?;
                 Ok(KeptRows::Circuit(circuit, Mutex::new(Some(rows))))
             }
+            RowSource::Given { a, b, c } if self.gpus.read_lent([&a, &b, &c]) => Ok(KeptRows::Lent([a, b, c])),
             RowSource::Given { a, b, c } => read_rows(&a, &b, &c, &self.gpus.lender()).map(KeptRows::Given),
         }
+    }
+
+    fn lends(&self, rows: &KeptRows) -> bool {
+        matches!(rows, KeptRows::Lent(_))
     }
 
     fn upload(&self, to: Place, scalars: &ProofScalars, rows: &KeptRows, stop: &Stop) -> Result<OnDevice> {
         go_on(stop)?;
         match (self.gpus.gpus.get(to.device), rows) {
-            (Some(gpu), KeptRows::Given(rows)) => self.upload_to(gpu, to, scalars, rows),
-            (Some(gpu), KeptRows::Circuit(circuit, kept)) => {
-                self.upload_to(gpu, to, scalars, &first_or_again(circuit, kept, scalars)?)
+            (Some(gpu), KeptRows::Given(rows)) => self.upload_to(gpu, to, scalars, rows.for_device()),
+            (Some(gpu), KeptRows::Lent(rows)) => {
+                self.upload_to(gpu, to, scalars, JobRows::Lent(rows.each_ref().map(Scalars::raw)))
             }
+            (Some(gpu), KeptRows::Circuit(circuit, kept)) => {
+                self.upload_to(gpu, to, scalars, first_or_again(circuit, kept, scalars)?.for_device())
+            }
+            (None, KeptRows::Lent(_)) => Err(Error::internal("rows are lent to a CPU")),
             (None, KeptRows::Given(rows)) => {
                 Ok(OnDevice::Rows(Rows { a: FrBuffer::copy_of(&rows.a)?, b: FrBuffer::copy_of(&rows.b)? }))
             }
@@ -438,8 +464,7 @@ impl Stages for Groth16 {
         let key = &scalars.points.key;
         let g2 = g2.or(on_device).ok_or_else(|| Error::internal("nobody computed the G2 MSM"))?;
         let proof = epilogue::join(&key.base, &scalars.blinding, &device, &g2);
-        let inputs = &scalars.witness.values()[..key.num_inputs];
-        if scalars.self_check && !verify::verify(key.verifying_key()?, inputs, &proof)? {
+        if scalars.self_check && !verify::verify(key.verifying_key()?, &scalars.inputs, &proof)? {
             let message = "the proof does not verify and is withheld: the key does not fit the rows, the verifying key \
                            does not fit the key, c was left empty and the witness is wrong, or this machine computed \
                            wrongly";
@@ -470,10 +495,11 @@ fn first_or_again(circuit: &Circuit, kept: &Mutex<Option<Rows>>, scalars: &Proof
 }
 
 fn evaluate_circuit(circuit: &Circuit, scalars: &ProofScalars) -> Result<Rows> {
-    let (values, added) = (scalars.witness.values(), scalars.points.key.num_rows_added());
+    let witness = scalars.witness.as_ref().ok_or_else(|| Error::internal("a circuit without a witness"))?;
+    let (values, added) = (witness.values(), scalars.points.key.num_rows_added());
     let mut evaluations = circuit.evaluate_with_inputs(values, added)?;
     if let Some(row) = evaluations.first_unsatisfied() {
-        return Err(unsatisfied(row));
+        return Err(ops::unsatisfied(row));
     }
     Ok(Rows { a: std::mem::take(&mut evaluations.a).into(), b: std::mem::take(&mut evaluations.b).into() })
 }
@@ -483,10 +509,6 @@ fn read_rows(a: &Scalars, b: &Scalars, c: &Scalars, lender: Lender<'_>) -> Resul
     let mut rows = Rows { a: new()?, b: new()? };
     match Scalars::read_rows([a, b, c], &mut rows.a, &mut rows.b)? {
         None => Ok(rows),
-        Some(row) => Err(unsatisfied(row)),
+        Some(row) => Err(ops::unsatisfied(row)),
     }
-}
-
-fn unsatisfied(row: usize) -> Error {
-    Error::new(Status::Unsatisfied, format!("the witness does not satisfy row {row}: a * b is not c there"))
 }

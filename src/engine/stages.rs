@@ -18,7 +18,8 @@ pub enum Finished<T> {
 /// stages are called on worker threads, a panic in one fails its job. `upload`, `run_device` and `finish` may be called a
 /// second time for a job, on another device, and `g2`, too; an error of the status `Device` asks for that.
 pub trait Stages: Send + Sync + 'static {
-    /// What a job starts with; it may borrow memory of the caller, which is released when `evaluate` has consumed it.
+    /// What a job starts with; it may borrow memory of the caller, which is released when `evaluate` has consumed it, or,
+    /// where rows lend it, when the job ends.
     type Input: Send + 'static;
     /// Split scalars, owned: all that G2 and the device read of the witness.
     type Scalars: Send + Sync + 'static;
@@ -47,8 +48,12 @@ pub trait Stages: Send + Sync + 'static {
     fn drop_key(&self, key: KeyId) -> Box<dyn Send>;
     /// Splits the scalars.
     fn split(&self, input: &Self::Input) -> Result<Self::Scalars>;
-    /// Evaluates the rows. When this returns the caller's memory is read no more.
+    /// Evaluates the rows. When this returns the caller's memory is read no more, unless the rows lend it.
     fn evaluate(&self, input: Self::Input, scalars: &Self::Scalars, stop: &Stop) -> Result<Self::Rows>;
+    /// Whether uploads read memory of the caller.
+    fn lends(&self, _rows: &Self::Rows) -> bool {
+        false
+    }
     /// Brings a job, and its key where that is asked for, into the memory of a device: its copy lane, beside the kernels
     /// of other jobs.
     fn upload(&self, to: Place, scalars: &Self::Scalars, rows: &Self::Rows, stop: &Stop) -> Result<Self::Uploaded>;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
 use super::engine::groth16_engine;
@@ -15,6 +14,7 @@ use crate::engine::budget::{Budget, Permit};
 use crate::engine::pool::Pool;
 use crate::engine::proof::Groth16;
 use crate::error::{Error, Result, Status};
+use crate::gpu::pages::Pages;
 use crate::sync::Mutex;
 
 /// Page-locked host memory.
@@ -38,7 +38,7 @@ impl Drop for groth16_buffer {
 
 /// The bytes of a buffer; they go back to their pool when the handle and every job that reads them are gone.
 pub(super) struct Memory {
-    mapping: Option<Mapping>,
+    pages: Option<Pages>,
     len: usize,
     buffers: Weak<Buffers>,
     /// Of the budgets of page-locked memory and of host memory. What lies in the pool takes none: its pages are gone.
@@ -47,62 +47,26 @@ pub(super) struct Memory {
 
 impl Memory {
     fn start(&self) -> *mut u8 {
-        self.mapping.as_ref().map_or(std::ptr::null_mut(), |mapping| mapping.start.as_ptr())
+        self.pages.as_ref().map_or(std::ptr::null_mut(), Pages::start)
     }
 
     fn address(&self) -> usize {
         self.start() as usize
     }
+
+    /// Whether GPUs read it directly.
+    pub(super) fn is_locked(&self) -> bool {
+        self.pages.as_ref().is_some_and(Pages::is_locked)
+    }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let Some(mapping) = self.mapping.take() else { return };
+        let Some(mut pages) = self.pages.take() else { return };
         let Some(buffers) = self.buffers.upgrade() else { return };
-        if mapping.wipe() {
-            drop(buffers.pool.give(self.len, mapping));
+        if pages.wipe() {
+            drop(buffers.pool.give(self.len, pages));
         }
-    }
-}
-
-/// A private mapping of `len` bytes. The CPU backend reads from any memory alike, so nothing is locked. The host writes
-/// there; the library reads only while the host has lent the bytes.
-struct Mapping {
-    start: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: the memory is owned; who may touch the bytes when is the host's contract.
-unsafe impl Send for Mapping {}
-// SAFETY: as above.
-unsafe impl Sync for Mapping {}
-
-impl Mapping {
-    /// `len` bytes, at least 1. The system gives zeroed pages when they are touched.
-    fn new(len: usize) -> Result<Self> {
-        let (protection, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping at a place of the system's choice touches no memory of others.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, kind, -1, 0) };
-        match NonNull::new(start.cast::<u8>()) {
-            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(Self { start, len }),
-            _ => Err(Error::new(Status::NoMemory, format!("no memory for a buffer of {len} bytes"))),
-        }
-    }
-
-    /// The host may have put a witness there: the pages leave the process, and the next who touches them finds zeros. False
-    /// where the system refuses, as it does for pages that the host has locked.
-    fn wipe(&self) -> bool {
-        // SAFETY: the last owner is here and the host has given it up: the mapping is whole and nobody else's.
-        unsafe { libc::madvise(self.start.as_ptr().cast(), self.len, libc::MADV_DONTNEED) == 0 }
-    }
-}
-
-impl Drop for Mapping {
-    /// The pages leave the process at once, and the system wipes them before anybody gets them. Wiping here would touch,
-    /// and so take, every page that was never used.
-    fn drop(&mut self) {
-        // SAFETY: as for `wipe`.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
 
@@ -110,7 +74,7 @@ impl Drop for Mapping {
 pub(super) struct Buffers {
     budget: Arc<Budget>,
     live: Mutex<BTreeMap<usize, Arc<Memory>>>,
-    pool: Pool<Mapping>,
+    pool: Pool<Pages>,
 }
 
 /// Buffers that are kept for the next of their size: a host that uses several a job takes the same sizes again. They take
@@ -132,12 +96,13 @@ impl Buffers {
     fn alloc(self: &Arc<Self>, engine: &Engine<Groth16>, len: usize) -> Result<Arc<Memory>> {
         let pinned = self.budget.take(len as u64, "the buffer", Status::NoMemory)?;
         let permits = (pinned, engine.take_host(len as u64, "the buffer", Status::NoMemory)?);
-        let fresh = || Mapping::new(len);
-        let mapping = match self.pool.take(len) {
-            Some(mapping) => mapping,
+        let fresh = || Pages::new(len);
+        let mut pages = match self.pool.take(len) {
+            Some(pages) => pages,
             None => fresh().or_else(|error| if self.pool.empty().is_empty() { Err(error) } else { fresh() })?,
         };
-        let memory = Memory { mapping: Some(mapping), len, buffers: Arc::downgrade(self), _permits: permits };
+        engine.lock_pages(&mut pages);
+        let memory = Memory { pages: Some(pages), len, buffers: Arc::downgrade(self), _permits: permits };
         let memory = Arc::new(memory);
         self.live.lock().insert(memory.address(), Arc::clone(&memory));
         Ok(memory)
@@ -153,8 +118,10 @@ impl Buffers {
     }
 }
 
-/// Allocates size bytes, zeroed, at a page's edge. Optional: scalars there are uploaded several times faster to a GPU. A
-/// job whose scalars lie wholly inside one finds that out by address and keeps it alive.
+/// Allocates size bytes, zeroed, at a page's edge. Optional: a GPU reads a, b and c straight from there, where all that are
+/// given lie in buffers; the CPU then touches none of them. A job whose scalars lie wholly inside one finds that out by
+/// address and keeps it alive. For an engine on GPUs the memory is page-locked, which takes some 0.2 s a GB, so keep buffers
+/// for many jobs; where the system refuses to lock it, scalars are copied as from anywhere.
 ///
 /// # Safety
 /// `engine` is a live handle; `buffer` is writable.

@@ -80,7 +80,8 @@ pub type groth16_event = i32;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum groth16_event_code {
-    /// a, b, c may be freed or reused.
+    /// a, b, c may be freed or reused: when they were copied, or, where a GPU reads them in groth16_buffers, just before
+    /// TERMINAL.
     GROTH16_EVENT_ABC_RELEASED = 1,
     /// Every input may be freed; the state is final.
     GROTH16_EVENT_TERMINAL = 2,
@@ -367,7 +368,9 @@ unsafe fn proof_input(engine: &groth16_engine, pk: &groth16_pk, options: &groth1
         // SAFETY: by this function's contract.
         let bytes = unsafe { Borrowed::new(scalars.data, len, name) }?;
         let buffer = engine.buffers.containing(scalars.data, len);
-        Scalars::new(name, Box::new(Lent { bytes, _buffer: buffer }), form)
+        let is_locked = buffer.as_ref().is_some_and(|buffer| buffer.is_locked());
+        let scalars = Scalars::new(name, Box::new(Lent { bytes, _buffer: buffer }), form)?;
+        Ok(if is_locked { scalars.in_locked_pages() } else { scalars })
     };
     // SAFETY: by this function's contract.
     let rows = match unsafe { options.circuit.as_ref() } {

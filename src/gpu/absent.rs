@@ -36,6 +36,17 @@ impl PinnedMemory {
     }
 }
 
+/// Keeps host memory page-locked.
+#[derive(Debug)]
+pub enum PageLock {}
+
+#[allow(missing_docs)]
+impl PageLock {
+    pub fn holds(&self) -> bool {
+        match *self {}
+    }
+}
+
 /// The compute lane of a GPU.
 #[derive(Debug)]
 pub enum Worker {}
@@ -79,6 +90,12 @@ impl Gpu {
     }
 
     pub fn pinned(&self, _bytes: usize) -> Result<PinnedMemory> {
+        match *self {}
+    }
+
+    /// # Safety
+    /// There is no GPU to call it of.
+    pub unsafe fn lock_pages(&self, _start: std::ptr::NonNull<u8>, _bytes: usize) -> Result<PageLock> {
         match *self {}
     }
 

@@ -6,11 +6,12 @@ mod absent;
 pub mod cuda;
 pub mod host;
 pub mod ops;
+pub mod pages;
 
 #[cfg(not(feature = "cuda"))]
-pub use self::absent::{Gpu, PinnedMemory, Uploaded, Worker};
+pub use self::absent::{Gpu, PageLock, PinnedMemory, Uploaded, Worker};
 #[cfg(feature = "cuda")]
-pub use self::cuda::{gpu::Gpu, gpu::Uploaded, memory::PinnedMemory, worker::Worker};
+pub use self::cuda::{gpu::Gpu, gpu::Uploaded, memory::PinnedMemory, page_lock::PageLock, worker::Worker};
 
 use crate::error::Result;
 

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use crate::error::Result;
+use crate::error::{Error, Result, Status};
 use crate::math::fr::{Fr, Scalar};
 use crate::math::g1::{G1, G1Affine};
 use crate::math::g2::{G2, G2Affine};
@@ -64,14 +64,68 @@ impl KeyShape {
 /// What a job brings to a device: the rows' evaluations, and the scalars of the queries L, A and B.
 #[derive(Clone, Copy, Debug)]
 pub struct JobData<'a> {
-    /// A w, at most d rows; those that lack are zero.
-    pub a: &'a [Fr],
-    /// B w, as many.
-    pub b: &'a [Fr],
-    /// Whether both are in page-locked memory, so that the device reads them directly.
-    pub is_pinned: bool,
+    /// At most d rows; those that lack are zero.
+    pub rows: JobRows<'a>,
     /// Of the queries L, A and B.
     pub queries: [&'a QueryScalars; 3],
+}
+
+/// The rows' evaluations of a job.
+#[derive(Clone, Copy, Debug)]
+pub enum JobRows<'a> {
+    /// Elements that were checked.
+    Checked {
+        /// A w.
+        a: &'a [Fr],
+        /// B w, as many.
+        b: &'a [Fr],
+        /// Whether both are in page-locked memory, so that the device reads them directly.
+        is_pinned: bool,
+    },
+    /// A w, B w and C w, which may be empty, as the host gave them, in page-locked memory. The device checks that they are below
+    /// r, and where C w is given that it is their product.
+    Lent([RawScalars<'a>; 3]),
+}
+
+/// Scalars as a host gives them.
+#[derive(Clone, Copy)]
+pub struct RawScalars<'a> {
+    /// 32 little-endian bytes each.
+    pub bytes: &'a [u8],
+    /// Whether these are canonical numbers, not Montgomery form.
+    pub is_canonical: bool,
+}
+
+impl RawScalars<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / size_of::<Scalar>()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl std::fmt::Debug for RawScalars<'_> {
+    /// Never shows the scalars.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} scalars", self.len())
+    }
+}
+
+/// What `start` calls the rows' vectors.
+pub const ROW_NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// A row whose product is another.
+pub fn unsatisfied(row: usize) -> Error {
+    Error::new(Status::Unsatisfied, format!("the witness does not satisfy row {row}: a * b is not c there"))
+}
+
+/// A scalar of a vector with this name.
+pub fn not_below_order(name: &str, index: usize) -> Error {
+    Error::invalid(format!("{name}[{index}] is not below the group order r"))
 }
 
 /// Names a key; whoever loads keys gives the numbers.

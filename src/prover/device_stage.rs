@@ -4,7 +4,7 @@ use super::buffer::FrBuffer;
 use super::key::ProvingKey;
 use super::split::SplitWitness;
 use crate::error::{Error, Result, Status};
-use crate::gpu::ops::Ops;
+use crate::gpu::ops::{JobRows, Ops};
 use crate::math::g1::G1;
 use crate::math::ntt::Domain;
 
@@ -28,6 +28,13 @@ pub struct Rows {
     pub a: FrBuffer,
     /// B w.
     pub b: FrBuffer,
+}
+
+impl Rows {
+    /// As a device takes them.
+    pub fn for_device(&self) -> JobRows<'_> {
+        JobRows::Checked { a: &self.a, b: &self.b, is_pinned: self.a.is_pinned() && self.b.is_pinned() }
+    }
 }
 
 /// Runs all kernels of a proof in the order that frees the most memory first. `stopped` is asked between them; an

@@ -6,7 +6,10 @@ use zeroize::Zeroizing;
 
 use super::buffer::{FrBuffer, Lender};
 use crate::error::{Error, Result, reserve};
-use crate::math::fr::{Fr, scalar_from_le_bytes};
+use crate::gpu::ops::{self, RawScalars};
+use crate::gpu::pages::Pages;
+use crate::math::field::Field;
+use crate::math::fr::{Fr, Scalar, scalar_from_le_bytes};
 use crate::par;
 
 /// How scalars are encoded.
@@ -26,6 +29,7 @@ pub struct Scalars {
     name: &'static str,
     bytes: ScalarBytes,
     form: ScalarForm,
+    is_locked: bool,
 }
 
 /// Bytes of values for any number of jobs; wiped with their last owner.
@@ -54,6 +58,36 @@ impl AsRef<[u8]> for Values {
     }
 }
 
+/// Numbers of one form in whole pages, for any number of jobs: as in a groth16_buffer.
+#[derive(Clone, Debug)]
+pub struct PageValues {
+    pages: Arc<Pages>,
+    len: usize,
+    form: ScalarForm,
+}
+
+impl PageValues {
+    /// A copy of `bytes`. `lock` may page-lock the pages, so that GPUs read them where they are.
+    pub fn new(bytes: &[u8], form: ScalarForm, lock: impl FnOnce(&mut Pages)) -> Result<Self> {
+        let mut pages = Pages::new(bytes.len().max(1))?;
+        lock(&mut pages);
+        pages.as_mut_slice()[..bytes.len()].copy_from_slice(bytes);
+        Ok(Self { pages: Arc::new(pages), len: bytes.len(), form })
+    }
+
+    /// As a job takes them.
+    pub fn scalars(&self, name: &'static str) -> Result<Scalars> {
+        let scalars = Scalars::new(name, Box::new(self.clone()), self.form)?;
+        Ok(if self.pages.is_locked() { scalars.in_locked_pages() } else { scalars })
+    }
+}
+
+impl AsRef<[u8]> for PageValues {
+    fn as_ref(&self) -> &[u8] {
+        &(*self.pages).as_ref()[..self.len]
+    }
+}
+
 /// Rows that one thread reads at a time.
 const ROWS_AT_ONCE: usize = 1 << 12;
 /// Bytes of one scalar.
@@ -67,7 +101,22 @@ impl Scalars {
             let message = format!("{name}: {length} bytes are not a whole number of scalars of {SCALAR_BYTES} bytes");
             return Err(Error::invalid(message));
         }
-        Ok(Self { name, bytes, form })
+        Ok(Self { name, bytes, form, is_locked: false })
+    }
+
+    /// The same, where they lie in page-locked memory, which a device reads directly.
+    pub fn in_locked_pages(self) -> Self {
+        Self { is_locked: true, ..self }
+    }
+
+    /// Whether a device may read them where they are.
+    pub fn are_locked(&self) -> bool {
+        self.is_locked
+    }
+
+    /// As a device takes them.
+    pub fn raw(&self) -> RawScalars<'_> {
+        RawScalars { bytes: (*self.bytes).as_ref(), is_canonical: self.form == ScalarForm::Canonical }
     }
 
     /// Copies of values, which are wiped with the last owner.
@@ -108,7 +157,7 @@ impl Scalars {
         });
         let first_bad = *first_bad.lock();
         match first_bad {
-            Some(index) => Err(not_below(self.name, index)),
+            Some(index) => Err(ops::not_below_order(self.name, index)),
             None => Ok(()),
         }
     }
@@ -148,7 +197,7 @@ impl Scalars {
         let [bad_a, bad_b, bad_c, wrong] = *first.lock();
         for (scalars, bad) in [(a, bad_a), (b, bad_b), (c, bad_c)] {
             if let Some(index) = bad {
-                return Err(not_below(scalars.name, index));
+                return Err(ops::not_below_order(scalars.name, index));
             }
         }
         Ok(wrong)
@@ -164,8 +213,7 @@ impl Scalars {
     }
 
     fn decode(&self, bytes: &[u8], index: usize) -> Option<Fr> {
-        let chunk = bytes.get(index * SCALAR_BYTES..)?.first_chunk::<SCALAR_BYTES>()?;
-        let limbs = scalar_from_le_bytes(chunk);
+        let limbs = limbs_at(bytes, index)?;
         match self.form {
             ScalarForm::Canonical => Fr::from_canonical(limbs),
             ScalarForm::Montgomery => Fr::from_montgomery(limbs),
@@ -173,14 +221,103 @@ impl Scalars {
     }
 }
 
-fn not_below(name: &str, index: usize) -> Error {
-    Error::invalid(format!("{name}[{index}] is not below the group order r"))
-}
-
 impl std::fmt::Debug for Scalars {
     /// Never shows the scalars.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} scalars {} ({:?})", self.len(), self.name, self.form)
+    }
+}
+
+#[inline]
+fn limbs_at(bytes: &[u8], index: usize) -> Option<Scalar> {
+    bytes.get(index * SCALAR_BYTES..)?.first_chunk::<SCALAR_BYTES>().map(scalar_from_le_bytes)
+}
+
+/// The values of all variables, inputs first, as numbers that are not checked yet.
+pub trait Variables: Sync {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// The form of one.
+    fn form(&self, variable: usize) -> ScalarForm;
+    /// The limbs of one; zero where there is none.
+    fn limbs(&self, variable: usize) -> Scalar;
+    /// What to say of one that is not below r.
+    fn not_below_order(&self, variable: usize) -> Error;
+}
+
+/// Variables where the caller has them.
+pub struct LentVariables<'a> {
+    num_inputs: usize,
+    inputs: (&'a Scalars, &'a [u8]),
+    aux: (&'a Scalars, &'a [u8]),
+}
+
+impl<'a> LentVariables<'a> {
+    /// Of a job.
+    pub fn new(inputs: &'a Scalars, aux: &'a Scalars) -> Self {
+        let [inputs, aux] = [inputs, aux].map(|scalars| (scalars, (*scalars.bytes).as_ref()));
+        Self { num_inputs: inputs.0.len(), inputs, aux }
+    }
+}
+
+impl Variables for LentVariables<'_> {
+    fn count(&self) -> usize {
+        self.num_inputs + self.aux.0.len()
+    }
+
+    #[inline]
+    fn form(&self, variable: usize) -> ScalarForm {
+        if variable < self.num_inputs { self.inputs.0.form } else { self.aux.0.form }
+    }
+
+    #[inline]
+    fn limbs(&self, variable: usize) -> Scalar {
+        let (bytes, index) = match variable.checked_sub(self.num_inputs) {
+            Some(index) => (self.aux.1, index),
+            None => (self.inputs.1, variable),
+        };
+        limbs_at(bytes, index).unwrap_or_default()
+    }
+
+    fn not_below_order(&self, variable: usize) -> Error {
+        match variable.checked_sub(self.num_inputs) {
+            Some(index) => ops::not_below_order(self.aux.0.name, index),
+            None => ops::not_below_order(self.inputs.0.name, variable),
+        }
+    }
+}
+
+impl Variables for [Fr] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn form(&self, _variable: usize) -> ScalarForm {
+        ScalarForm::Montgomery
+    }
+
+    #[inline]
+    fn limbs(&self, variable: usize) -> Scalar {
+        self.get(variable).map(Fr::to_montgomery).unwrap_or_default()
+    }
+
+    fn not_below_order(&self, variable: usize) -> Error {
+        ops::not_below_order("witness", variable)
+    }
+}
+
+/// Reads inputs, which are no secret. `Status::Invalid` if one is not below r or the first is not one.
+pub fn read_inputs(inputs: &Scalars) -> Result<Vec<Fr>> {
+    let values = inputs.read_public()?;
+    check_first(&values)?;
+    Ok(values)
+}
+
+fn check_first(inputs: &[Fr]) -> Result<()> {
+    match inputs.first() {
+        Some(one) if *one == Fr::ONE => Ok(()),
+        Some(_) => Err(Error::invalid("inputs[0] is not one")),
+        None => Err(Error::invalid("inputs is empty; inputs[0] must be one")),
     }
 }
 
@@ -196,11 +333,7 @@ impl Witness {
         let mut values = FrBuffer::new(inputs.len() + aux.len(), "the witness", lender)?;
         let (first, others) = values.split_at_mut(inputs.len());
         inputs.read_to(first)?;
-        match first.first() {
-            Some(one) if *one == <Fr as crate::math::field::Field>::ONE => {}
-            Some(_) => return Err(Error::invalid("inputs[0] is not one")),
-            None => return Err(Error::invalid("inputs is empty; inputs[0] must be one")),
-        }
+        check_first(first)?;
         aux.read_to(others)?;
         Ok(Self { values })
     }

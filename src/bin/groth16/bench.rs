@@ -46,13 +46,14 @@ impl Case {
 
     /// Proves `jobs` times, with one job waiting for each slot; seconds from start to proof of each.
     fn prove(&self, jobs: u32, slots: usize, console: &Console) -> Result<Vec<f64>> {
+        let lent = self.work.lend(&self.engine)?;
         let bar = console.jobs(if jobs == 1 { "warm-up" } else { "proofs" }, jobs.into());
         let mut running = VecDeque::new();
         let mut latencies = Vec::new();
         let mut left = jobs;
         while left > 0 || !running.is_empty() {
             while left > 0 && running.len() < 2 * slots {
-                let job = self.engine.create(self.work.input()?, None);
+                let job = self.engine.create(self.work.input(lent.as_ref())?, None);
                 self.engine.submit(&job, 0)?;
                 running.push_back(job);
                 left -= 1;

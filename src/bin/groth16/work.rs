@@ -17,7 +17,7 @@ use groth16::prover::key::ProvingKey;
 use groth16::prover::partition;
 use groth16::prover::setup::{self, Trapdoor};
 use groth16::prover::synthetic::{self, Shape};
-use groth16::prover::witness::Values;
+use groth16::prover::witness::{PageValues, ScalarForm, Values};
 
 use crate::args::{Check, Trust};
 use crate::files::{self, at};
@@ -34,6 +34,9 @@ pub struct Work {
     inputs: Values,
     aux: Values,
 }
+
+/// The rows' evaluations a, b and c, where GPUs read them.
+pub type LentRows = [PageValues; 3];
 
 enum Rows {
     Circuit(Arc<Circuit>),
@@ -102,11 +105,26 @@ impl Work {
         Ok(Self { key, rows: Rows::Circuit(Arc::new(rows)), inputs, aux })
     }
 
-    /// For one job.
-    pub fn input(&self) -> Result<ProofInput> {
-        let rows = match &self.rows {
-            Rows::Circuit(circuit) => RowSource::Circuit(Arc::clone(circuit)),
-            Rows::Given([a, b, c]) => RowSource::Given { a: a.scalars("a")?, b: b.scalars("b")?, c: c.scalars("c")? },
+    /// The rows' evaluations in page-locked memory, as in groth16_buffers of the engine; `None` where a circuit gives them.
+    pub fn lend(&self, engine: &Engine<Groth16>) -> Result<Option<LentRows>> {
+        let Rows::Given(rows) = &self.rows else { return Ok(None) };
+        let lend = |values: &Values| {
+            PageValues::new(values.as_ref(), ScalarForm::Montgomery, |pages| engine.lock_pages(pages))
+        };
+        let [a, b, c] = rows.each_ref().map(lend);
+        Ok(Some([a?, b?, c?]))
+    }
+
+    /// For one job. `lent`: in place of its own rows.
+    pub fn input(&self, lent: Option<&LentRows>) -> Result<ProofInput> {
+        let rows = match (&self.rows, lent) {
+            (Rows::Circuit(circuit), _) => RowSource::Circuit(Arc::clone(circuit)),
+            (Rows::Given([a, b, c]), None) => {
+                RowSource::Given { a: a.scalars("a")?, b: b.scalars("b")?, c: c.scalars("c")? }
+            }
+            (Rows::Given(_), Some([a, b, c])) => {
+                RowSource::Given { a: a.scalars("a")?, b: b.scalars("b")?, c: c.scalars("c")? }
+            }
         };
         Ok(ProofInput {
             key: Arc::clone(&self.key),

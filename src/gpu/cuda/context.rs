@@ -1,6 +1,7 @@
 //! A context of the library's own on a device, with streams and events. The host's contexts, the primary one too, are left
 //! alone, and after each call the calling thread has the context that it had before.
 
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use cuda_driver_sys::{CUcontext, CUevent, CUstream};
 use super::device::DeviceInfo;
 use super::driver::call;
 use crate::error::{Error, Result, Status};
+use crate::sync::Mutex;
 
 /// A thread that waits for the device sleeps.
 const SCHED_BLOCKING_SYNC: u32 = 4;
@@ -25,6 +27,8 @@ const EVENT_BLOCKING_SYNC: u32 = 1;
 pub struct Context {
     raw: CUcontext,
     info: DeviceInfo,
+    /// Addresses of host memory that is page-locked in it.
+    locked: Mutex<BTreeSet<usize>>,
 }
 
 // SAFETY: the driver's contexts may be used from any thread; this is only its address.
@@ -43,7 +47,7 @@ impl Context {
         // SAFETY: `raw` is writable, the handle is the driver's.
         unsafe { call!(cuCtxCreate_v2(&raw mut raw, SCHED_BLOCKING_SYNC, info.handle)) }
             .map_err(|error| error.at(format!("{} ({})", info.name, info.uuid)))?;
-        let context = Arc::new(Self { raw, info: info.clone() });
+        let context = Arc::new(Self { raw, info: info.clone(), locked: Mutex::new(BTreeSet::new()) });
         let mut own = null_mut();
         // Creating made it current; the caller's own is to be so again.
         // SAFETY: `own` is writable.
@@ -54,6 +58,17 @@ impl Context {
     /// The device.
     pub fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    pub(super) fn locked(&self) -> &Mutex<BTreeSet<usize>> {
+        &self.locked
+    }
+
+    /// Ends the page-locking of what begins at this address.
+    pub(super) fn unlock(&self, start: usize) {
+        let Ok(_entered) = self.enter() else { return };
+        // SAFETY: it was locked in this context, and is unlocked once.
+        let _ = unsafe { call!(cuMemHostUnregister(std::ptr::without_provenance_mut(start))) };
     }
 
     /// Makes it the calling thread's.
@@ -89,7 +104,9 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // Nothing that was made in it is left. A context that is lost is destroyed all the same; nobody is there for an error.
+        let locked = std::mem::take(&mut *self.locked.lock());
+        locked.into_iter().for_each(|start| self.unlock(start));
+        // Nothing else that was made in it is left. A context that is lost is destroyed all the same; nobody is there for an error.
         // SAFETY: it was created, and is destroyed once.
         let _ = unsafe { call!(cuCtxDestroy_v2(self.raw)) };
     }

@@ -1,6 +1,7 @@
 //! One GPU as the engine uses it: keys and jobs come into its memory on a copy stream, one job at a time computes on another.
 
 use std::collections::BTreeMap;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::context::{Context, Stream};
@@ -12,6 +13,7 @@ use super::launch::Symbol;
 use super::memory::{Arena, PinnedMemory};
 use super::module::{Kernel, Module};
 use super::msm::MsmKernels;
+use super::page_lock::PageLock;
 use super::staging::Staging;
 use super::transforms::DeviceDomain;
 use crate::error::{Error, Result, Status};
@@ -39,6 +41,8 @@ pub(super) struct Loaded {
     pub msm: MsmKernels,
     /// Montgomery form to canonical form.
     pub canonical: Kernel,
+    /// A host's scalars to elements.
+    pub read_scalars: Kernel,
     pub module: Arc<Module>,
     copy: Stream,
     /// Taken by an upload while it runs: one at a time.
@@ -143,6 +147,15 @@ impl Gpu {
         PinnedMemory::new(&self.loaded()?.context, bytes)
     }
 
+    /// Page-locks memory of the host for every GPU, until the answer is dropped or this GPU's context ends.
+    ///
+    /// # Safety
+    /// `bytes` bytes, not none, are mapped there until the answer is dropped.
+    pub unsafe fn lock_pages(&self, start: NonNull<u8>, bytes: usize) -> Result<PageLock> {
+        // SAFETY: by this function's contract.
+        unsafe { PageLock::new(&self.loaded()?.context, start, bytes) }
+    }
+
     /// The generator of the first group times each scalar, canonical.
     pub fn multiples_g1(&self, scalars: &[Scalar]) -> Result<Vec<G1Affine>> {
         fixed_base::multiples::<Fp>(&*self.loaded()?, scalars)
@@ -182,6 +195,7 @@ impl Loaded {
         Ok(Self {
             msm: MsmKernels::new(&module, info.compute, info.multiprocessors)?,
             canonical: module.kernel(Symbol { file: "split", name: "g16_to_canonical" })?,
+            read_scalars: module.kernel(Symbol { file: "split", name: "g16_read_scalars" })?,
             copy: Stream::urgent(&context)?,
             staging: Mutex::new(None),
             keys: Mutex::new(BTreeMap::new()),

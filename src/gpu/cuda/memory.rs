@@ -193,6 +193,22 @@ impl<T: Plain> DeviceVec<T> {
         Ok(DeviceVec { address: self.address, len: self.len, element: PhantomData })
     }
 
+    /// Copies bytes to the front, in the stream's order; they are whole elements as the device has them.
+    ///
+    /// # Safety
+    /// Page-locked bytes stay unchanged until the stream has come there.
+    pub unsafe fn upload_bytes(&self, bytes: &[u8], stream: &Stream) -> Result<()> {
+        if bytes.len() > self.len * size_of::<T>() {
+            return Err(Error::internal(format!("{} bytes for {} elements on a device", bytes.len(), self.len)));
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let _entered = stream.context.enter()?;
+        // SAFETY: the stretch is at least as long as the bytes; the contract keeps them there.
+        unsafe { call!(cuMemcpyHtoDAsync_v2(self.address, bytes.as_ptr().cast(), bytes.len(), stream.raw)) }
+    }
+
     /// Copies `values` to the front, in the stream's order, and fills the rest with zero bytes. Returns when `values` may be
     /// changed: at once where they are pinned, and they must stay until the stream was waited for; else when they are copied.
     ///

@@ -13,6 +13,7 @@ pub mod memory;
 pub mod module;
 pub mod msm;
 pub mod msm_plan;
+pub mod page_lock;
 pub mod plan;
 pub mod staging;
 pub mod steps;

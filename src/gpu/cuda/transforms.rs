@@ -27,7 +27,7 @@ pub struct QuotientVectors {
     pub a: DeviceVec<Fr>,
     /// b, padded with zeros; then the quotient.
     pub b: DeviceVec<Fr>,
-    /// c, padded with zeros, where it shall be compared.
+    /// c, padded with zeros, where it shall be compared; it may be `u`.
     pub c: Option<DeviceVec<Fr>>,
     /// Scratch.
     pub u: DeviceVec<Fr>,

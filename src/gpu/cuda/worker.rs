@@ -13,7 +13,7 @@ use super::staging::Staging;
 use super::steps::{self, Place, STREAM_BUFFERS, Scalars, Section, Step};
 use super::transforms::QuotientVectors;
 use crate::error::{Error, Result, Status};
-use crate::gpu::ops::{KeyPoints, QueryScalars, Sums};
+use crate::gpu::ops::{self, KeyPoints, QueryScalars, ROW_NAMES, Sums};
 use crate::math::curve::{CurveField, Jacobian};
 use crate::math::g1::{G1, G1Affine};
 use crate::math::g2::{G2, G2Affine};
@@ -82,7 +82,8 @@ impl Worker {
     /// Runs the kernels of a job, whose points and scalars are also here on the host, where streamed points come from.
     /// `stopped` is asked before each run is handed to the device, which for a resident key is long before it runs; an answer of
     /// true ends it with `Status::Cancelled`. The result of one job is the same
-    /// whatever memory there is. `DeviceMemory` where there is not enough for the smallest cut.
+    /// whatever memory there is. `DeviceMemory` where there is not enough for the smallest cut; of rows that were lent, `Invalid`
+    /// where a scalar is not below r, and `Unsatisfied`.
     pub fn run(
         &mut self,
         mut job: Uploaded,
@@ -95,7 +96,7 @@ impl Worker {
             self.lane = Some(Lane::new(&job.loaded)?);
         }
         let lane = self.lane.as_mut().ok_or_else(|| Error::internal("no lane"))?;
-        let result = lane.run(&job, points, queries, limit, &stopped);
+        let result = lane.run(&job, points, queries, limit, &stopped).and_then(|sums| Ok((sums, lane.fault(&job)?)));
         // Whatever happened, nothing of the job's memory is in use when it is given back.
         let ended = lane.wait().and_then(|()| job.wipe(&lane.compute[0])).and_then(|()| lane.compute[0].synchronize());
         let sums = result.and_then(|sums| ended.map(|()| sums));
@@ -103,7 +104,7 @@ impl Worker {
         if sums.as_ref().is_err_and(|error| error.status() == Status::Device) {
             self.lane = None;
         }
-        sums
+        sums.and_then(|(sums, fault)| fault.map_or(Ok(sums), Err))
     }
 }
 
@@ -147,6 +148,7 @@ impl Lane {
         let go_on = || if stopped() { Err(Error::new(Status::Cancelled, "stopped between kernels")) } else { Ok(()) };
         go_on()?;
         job.vectors.pad(&self.compute[0])?;
+        self.check_rows(job)?;
         self.quotient(job)?;
         let mut feeder = Feeder { read: [None, None], staging: self.staging.take() };
         let mut ends: Vec<(Section, usize)> = Vec::with_capacity(plan.steps.len());
@@ -271,10 +273,46 @@ impl Lane {
         })
     }
 
+    /// Makes elements of rows that were lent.
+    fn check_rows(&self, job: &Uploaded) -> Result<()> {
+        let Some(lent) = job.vectors.lent else { return Ok(()) };
+        let stream = &self.compute[0];
+        lent.first_bad.fill(0xff, stream)?;
+        let count = u32::try_from(job.vectors.rows).map_err(|_| Error::internal("2^32 rows"))?;
+        let shape = Shape { blocks: count.div_ceil(256), threads: 256, shared_bytes: 0 };
+        for (index, (vector, is_canonical)) in job.vectors.row_vectors().zip(lent.is_canonical).enumerate() {
+            if count == 0 {
+                break;
+            }
+            let first = Argument::element(&lent.first_bad, index as u64)?;
+            let values = Argument::element(&vector, 0)?;
+            let arguments = [values, Argument::Number(count), Argument::Number(is_canonical.into()), first];
+            // SAFETY: the kernel's parameters are elements, which are there, their number, a flag and one index.
+            unsafe { self.loaded.read_scalars.launch(stream, shape, &arguments) }?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with rows that were lent, after the kernels.
+    fn fault(&self, job: &Uploaded) -> Result<Option<Error>> {
+        let Some(lent) = job.vectors.lent else { return Ok(None) };
+        let (stream, mut first) = (&self.compute[0], [u32::MAX; 3]);
+        lent.first_bad.download(&mut first, stream)?;
+        if let Some((name, index)) = ROW_NAMES.iter().zip(first).find(|(_, index)| *index != u32::MAX) {
+            return Ok(Some(ops::not_below_order(name, index as usize)));
+        }
+        if !lent.has_c {
+            return Ok(None);
+        }
+        Ok(job.domain.first_unsatisfied(stream)?.map(|row| ops::unsatisfied(row as usize)))
+    }
+
     /// The coefficients of the quotient, canonical, into `b`.
     fn quotient(&self, job: &Uploaded) -> Result<()> {
-        let JobVectors { a, b, u, .. } = job.vectors;
-        job.domain.quotient(&QuotientVectors { a, b, c: None, u }, &self.compute[0])?;
+        let JobVectors { a, b, u, lent, .. } = job.vectors;
+        // Each product is compared before it takes the place of what it was compared with.
+        let c = lent.and_then(|lent| lent.has_c.then_some(u));
+        job.domain.quotient(&QuotientVectors { a, b, c, u }, &self.compute[0])?;
         let count = u32::try_from(job.shape.domain_size()).map_err(|_| Error::internal("a domain of 2^32 elements"))?;
         let place = Argument::element(&b, 0)?;
         let shape = Shape { blocks: count.div_ceil(256), threads: 256, shared_bytes: 0 };

@@ -121,6 +121,9 @@ pub struct Real {
     /// The shape of a Filecoin partition instead of a circuit: rows are given, 98 of 100 values are zero or one
     #[arg(long, conflicts_with = "key")]
     pub partition: bool,
+    /// A partition's rows in ordinary memory, from which they are copied, not in the engine's page-locked buffers
+    #[arg(long, requires = "partition")]
+    pub pageable_rows: bool,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]

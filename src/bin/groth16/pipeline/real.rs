@@ -18,7 +18,7 @@ use super::load::{Arrivals, Load, name};
 use crate::args::{self, BackendChoice, Device, G2, Place};
 use crate::files;
 use crate::output::Console;
-use crate::work::Work;
+use crate::work::{LentRows, Work};
 
 /// How often a closed load is filled up: short beside any proof that is worth measuring, and no load by itself.
 const TICK: Duration = Duration::from_millis(1);
@@ -31,6 +31,7 @@ pub struct Real {
     work: Work,
     config: Config,
     place: Place,
+    pageable_rows: bool,
 }
 
 impl Real {
@@ -51,16 +52,16 @@ impl Real {
         }
         let device_threads = options.device_threads.into();
         let config = Config { cpu_threads: engine.cpu_threads(), device_threads, ..Config::default() };
-        Ok(Self { work, config, place })
+        Ok(Self { work, config, place, pageable_rows: options.pageable_rows })
     }
 
     /// With the first jobs keys come to GPUs, memory is taken, and rates are measured: one alone, then as many at once as there
     /// will be.
-    fn warm_up(&self, engine: &Engine<Groth16>, jobs: usize) -> Result<()> {
+    fn warm_up(&self, engine: &Engine<Groth16>, lent: Option<&LentRows>, jobs: usize) -> Result<()> {
         for count in [1, 1, jobs, jobs] {
             let started: Result<Vec<_>> = (0..count)
                 .map(|_| {
-                    let job = engine.create(self.work.input()?, None);
+                    let job = engine.create(self.work.input(lent)?, None);
                     engine.submit(&job, 0).map(|()| job)
                 })
                 .collect();
@@ -93,8 +94,9 @@ impl Real {
             gpus => gpus,
         };
         let engine = Engine::on(backend, &config, Box::new(|_| ()))?;
+        let lent = if self.pageable_rows { None } else { self.work.lend(&engine)? };
         if self.place.backend == BackendChoice::Gpu {
-            self.warm_up(&engine, waiting.min(MOST_WARM_UP) + load.devices * load.slots(mode))?;
+            self.warm_up(&engine, lent.as_ref(), waiting.min(MOST_WARM_UP) + load.devices * load.slots(mode))?;
         }
         let before = engine.record();
         let bar = console.jobs(name(mode), load.jobs as u64);
@@ -107,7 +109,7 @@ impl Real {
         let mut started = 0;
         while started < load.jobs || !running.is_empty() {
             while started < load.jobs && is_due(started) {
-                let job = engine.create(self.work.input()?, None);
+                let job = engine.create(self.work.input(lent.as_ref())?, None);
                 engine.submit(&job, 0)?;
                 running.push_back(job);
                 started += 1;
@@ -132,7 +134,7 @@ impl Real {
 
 /// One proof, from start to end.
 fn prove(engine: &Engine<Groth16>, work: &Work) -> Result<()> {
-    let job = engine.create(work.input()?, None);
+    let job = engine.create(work.input(None)?, None);
     engine.submit(&job, 0)?;
     ended(&job)
 }
