@@ -173,24 +173,26 @@ impl Scalars {
         let bytes = [a, b, c].map(|scalars| (*scalars.bytes).as_ref());
         // By vector the first scalar that is not below r, and the first row that is wrong.
         let first = crate::sync::Mutex::new([None::<usize>; 4]);
-        let note = |kind: usize, row: usize| {
-            let mut first = first.lock();
-            first[kind] = Some(first[kind].map_or(row, |known| known.min(row)));
-        };
         par::for_each_chunk_pair_mut(a_out, b_out, ROWS_AT_ONCE, |start, a_chunk, b_chunk| {
+            let mut here = [None::<usize>; 4];
             for (i, (a_out, b_out)) in a_chunk.iter_mut().zip(b_chunk).enumerate() {
                 let row = start + i;
-                let (Some(left), Some(right)) = (a.decode(bytes[0], row), b.decode(bytes[1], row)) else {
-                    return note(usize::from(a.decode(bytes[0], row).is_some()), row);
-                };
-                (*a_out, *b_out) = (left, right);
-                if c.is_empty() {
-                    continue;
+                let (left, right) = (a.decode(bytes[0], row), b.decode(bytes[1], row));
+                let product = if c.is_empty() { None } else { Some(c.decode(bytes[2], row)) };
+                let bad = [left.is_none(), right.is_none(), product == Some(None)];
+                for (first, _) in here.iter_mut().zip(bad).filter(|(_, bad)| *bad) {
+                    first.get_or_insert(row);
                 }
-                match c.decode(bytes[2], row) {
-                    None => return note(2, row),
-                    Some(product) if product != left * right => note(3, row),
-                    Some(_) => {}
+                let (Some(left), Some(right)) = (left, right) else { continue };
+                (*a_out, *b_out) = (left, right);
+                if product.flatten().is_some_and(|product| product != left * right) {
+                    here[3].get_or_insert(row);
+                }
+            }
+            if here != [None; 4] {
+                let mut first = first.lock();
+                for (first, here) in first.iter_mut().zip(here) {
+                    *first = [*first, here].into_iter().flatten().min();
                 }
             }
         });
