@@ -82,7 +82,7 @@ func (s State) String() string {
 type Event int32
 
 const (
-	EventABCReleased Event = capi.EventABCReleased // A, B and C, if given, may be reused
+	EventABCReleased Event = capi.EventABCReleased // A, B and C, if given, may be reused; in a Buffer that a GPU reads, at the end
 	EventTerminal    Event = capi.EventTerminal    // every input may be reused; the state is final
 )
 

@@ -541,7 +541,8 @@ class proving_key : public detail::handle<groth16_pk, groth16_pk_free> {
   }
 };
 
-/// Page-locked host memory, zeroed. A job whose scalars lie in one keeps it alive.
+/// Host memory, zeroed, that GPUs read directly: page-locked where the engine has any, so it is dear to make and worth
+/// keeping. A job whose scalars lie in one keeps it alive.
 class buffer : public detail::handle<groth16_buffer, groth16_buffer_free> {
  public:
   buffer() noexcept = default;

@@ -20,4 +20,5 @@ step env LD_LIBRARY_PATH=target/cuda/driver target/release/groth16 bench --quiet
 features=libgroth16/cli,libgroth16/cuda
 step cargo test --release --locked -p ffi-tests --features $features --test tree
 step cargo test --release --locked -p ffi-tests --features $features --test hostile arguments
+step env LD_LIBRARY_PATH=target/cuda/driver cargo test --release --locked -p ffi-tests --features $features --test abi rows_in_buffers
 step cargo test --release --locked -p libgroth16 --features cli,cuda --lib gpu::

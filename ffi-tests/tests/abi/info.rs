@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::ptr::null_mut;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ffi_tests::capi::{api, init};
 use ffi_tests::fixture::Form;
@@ -14,7 +14,7 @@ use groth16::ffi::engine::groth16_engine_info;
 use groth16::ffi::pk::groth16_pk_info;
 use groth16::prover::synthetic::Shape;
 
-use super::{Gate, Setup, status};
+use super::{Gate, Setup, event, status};
 
 fn engine_info(engine: &Engine) -> groth16_engine_info {
     let mut info = init::<groth16_engine_info>();
@@ -193,6 +193,58 @@ fn buffers_hold_scalars_and_outlive_their_handle_and_engine() {
         assert_eq!(data.add(4999).read(), 7);
         (api().groth16_buffer_free)(raw);
     }
+}
+
+/// On GPUs, where there are any, which read the buffers themselves; else on the CPU.
+#[test]
+fn rows_in_buffers_are_read_until_they_are_released() {
+    let _watchdog = Watchdog::new("rows in buffers", 120);
+    let setup = Setup::new(&Shape::new(50, 3, 5), Engine::new(|options| options.backend = 0).unwrap());
+    for (form, with_c) in [(Form::Montgomery, true), (Form::Canonical, true), (Form::Canonical, false)] {
+        let prove = |change: &dyn Fn(&mut [Vec<u8>; 3])| -> (Outcome<Vec<u8>>, Vec<i32>) {
+            let events: Arc<Mutex<Vec<i32>>> = Arc::default();
+            let log = Arc::clone(&events);
+            let mut request = setup.fixture.evaluated_request(form, with_c);
+            request.on_event = Some(Box::new(move |_, event| log.lock().unwrap().push(event)));
+            change(&mut request.rows);
+            let buffers: Vec<_> = request.rows.iter().filter(|row| !row.is_empty()).collect();
+            let buffers: Vec<_> = buffers.into_iter().map(|row| buffer(&setup.engine, row).unwrap()).collect();
+            let mut options = request.options(None);
+            for (field, (_, data)) in [&mut options.a, &mut options.b, &mut options.c].into_iter().zip(&buffers) {
+                field.data = data.cast();
+            }
+            let mut job = null_mut();
+            // SAFETY: the handles are live, the request outlives the job; the job keeps the buffers alive.
+            let proof = unsafe {
+                let (engine, key) = (setup.engine.raw(), setup.key.raw());
+                check((api().groth16_start)(engine, key, &raw const options, &raw mut job)).unwrap();
+                buffers.iter().for_each(|(raw, _)| (api().groth16_buffer_free)(*raw));
+                let proof = handles::finalize(job);
+                (api().groth16_free)(job);
+                proof
+            };
+            let events = events.lock().unwrap().clone();
+            (proof, events)
+        };
+        let good = || {
+            let (proof, events) = prove(&|_| ());
+            assert_eq!(proof.unwrap(), setup.expected());
+            assert_eq!(events, [event::ABC_RELEASED, event::TERMINAL]);
+        };
+        good();
+        for vector in 0..2 + usize::from(with_c) {
+            let (failure, events) = prove(&|rows| rows[vector][64..96].fill(0xff));
+            let failure = failure.unwrap_err();
+            let wanted = format!("{}[2]", ["a", "b", "c"][vector]);
+            assert!(failure.status == status::INVALID && failure.message.contains(&wanted), "{failure:?}");
+            assert_eq!(events.last(), Some(&event::TERMINAL));
+        }
+        let (failure, _) = prove(&|rows| rows[usize::from(with_c) * 2][32] ^= 1);
+        let wanted = if with_c { status::UNSATISFIED } else { status::SELF_CHECK };
+        assert_eq!(failure.unwrap_err().status, wanted);
+        good();
+    }
+    assert_eq!(engine_info(&setup.engine).pinned_bytes_used, 0);
 }
 
 #[test]

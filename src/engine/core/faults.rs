@@ -1,7 +1,8 @@
 //! Devices that fail, and the second attempt of their jobs.
 //!
 //! An error of a device marks it: it starts nothing more and gets a new context when its lanes are empty; what lay in its
-//! memory is brought there again. The job is tried once more, on another device if there is one. A proof that fails its
+//! memory is brought there again. The job is tried once more, on another device if there is one. A job that found too little
+//! memory, which others may have taken, is tried once more where there is another device. A proof that fails its
 //! self-check is tried once more, too, with its G2 MSM. If the second attempt gives another outcome, the first device
 //! computed wrongly and is marked; if it gives the same wrong proof, the key or the rows are wrong and no device is to
 //! blame: so nobody can take a device out by a bad witness. A device that is marked `MAX_FAULTS` times without a sound
@@ -18,9 +19,12 @@ impl Core {
         self.devices.iter().any(|device| !device.is_out())
     }
 
-    /// A stage on a device failed: only errors of the device itself mark it and are worth a second attempt.
+    /// A stage on a device failed: only errors of the device itself mark it. They are worth a second attempt; so is memory that
+    /// another device may have.
     pub(super) fn device_failed_job(&mut self, id: JobId, index: DeviceId, error: Error, actions: &mut Actions) {
-        if error.status() != Status::Device {
+        let is_other = |(other, device): (DeviceId, &super::device::Device)| other != index && device.is_up();
+        let elsewhere = error.status() == Status::DeviceMemory && self.devices.iter().enumerate().any(is_other);
+        if error.status() != Status::Device && !elsewhere {
             self.abandon(id, error, actions);
             return;
         }
@@ -30,7 +34,9 @@ impl Core {
         } else {
             self.abandon(id, error.clone(), actions);
         }
-        self.mark(index, &error, actions);
+        if error.status() == Status::Device {
+            self.mark(index, &error, actions);
+        }
     }
 
     /// Puts a job back into the queue, for its second attempt.

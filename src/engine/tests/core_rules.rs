@@ -381,6 +381,30 @@ fn a_device_error_moves_the_job_to_another_device_and_resets_the_first() {
 }
 
 #[test]
+fn memory_that_a_device_lacks_is_looked_for_on_another_one() {
+    let no_memory = || Err(Error::new(Status::DeviceMemory, "others took it"));
+    let begin = |devices: usize| {
+        let mut core = core(8, devices, 1);
+        submit(&mut core, 1, 0);
+        core.step(Event::ScalarsSplit { job: 1 });
+        core.step(Event::G2Done { job: 1, result: Ok(()) });
+        core.step(Event::Prepared { job: 1, result: Ok(()) });
+        core
+    };
+    let mut two = begin(2);
+    let actions = two.step(Event::Uploaded { job: 1, result: no_memory() });
+    let moves = matches!(actions[..], [Action::Retry { job: 1, g2: false }, Action::Upload { job: 1, device: 1, .. }]);
+    assert!(moves, "{actions:?}");
+    assert!(two.0.devices().all(|device| device.up), "no device is to blame");
+    // Where the other has none either, the job fails; so it does where there is no other.
+    for mut core in [two, begin(1)] {
+        let actions = core.step(Event::Uploaded { job: 1, result: no_memory() });
+        assert_eq!(completed(&actions), [(1, Some(Status::DeviceMemory))]);
+        assert!(core.0.devices().all(|device| device.up));
+    }
+}
+
+#[test]
 fn a_lone_device_gets_a_new_context_and_its_jobs_are_uploaded_again() {
     let mut core = core(8, 1, 2);
     submit(&mut core, 1, 0);

@@ -98,7 +98,7 @@ impl Worker {
         let lane = self.lane.as_mut().ok_or_else(|| Error::internal("no lane"))?;
         let result = lane.run(&job, points, queries, limit, &stopped).and_then(|sums| Ok((sums, lane.fault(&job)?)));
         // Whatever happened, nothing of the job's memory is in use when it is given back.
-        let ended = lane.wait().and_then(|()| job.wipe(&lane.compute[0])).and_then(|()| lane.compute[0].synchronize());
+        let ended = lane.wait().and_then(|()| lane.wipe(&mut job));
         let sums = result.and_then(|sums| ended.map(|()| sums));
         let sums = sums.map_err(|error| error.of_device().at(format!("{:?}", self.gpu)));
         if sums.as_ref().is_err_and(|error| error.status() == Status::Device) {
@@ -109,7 +109,7 @@ impl Worker {
 }
 
 impl Drop for Lane {
-    /// What is left in the workspace tells of the last witnesses. Where the device fails, its memory is lost.
+    /// A job that failed may have left something in the workspace. Where the device fails, its memory is lost.
     fn drop(&mut self) {
         let _ = self.drop_workspace();
     }
@@ -240,6 +240,15 @@ impl Lane {
         };
         let count = u32::try_from(scalars.count()).unwrap_or(u32::MAX);
         self.loaded.msm.plan(Task { group: group_of(section), sum, count, picks })
+    }
+
+    /// Wipes the job's memory and the workspace, whose digits and buckets tell of the witness, too.
+    fn wipe(&mut self, job: &mut Uploaded) -> Result<()> {
+        job.wipe(&self.compute[0])?;
+        if let Some(workspace) = &mut self.workspace {
+            workspace.wipe(&self.compute[0])?;
+        }
+        self.compute[0].synchronize()
     }
 
     /// Makes the workspace at least this large.
