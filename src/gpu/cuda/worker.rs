@@ -453,6 +453,9 @@ fn collect(
     with_b2: bool,
     stream: &Stream,
 ) -> Result<Sums> {
+    // A copy to memory that is not page-locked waits inside the driver, where it holds up the uploads of other jobs: it must find
+    // the kernels at their end.
+    stream.synchronize()?;
     let mut g1 = vec![G1::INFINITY; counts[0]];
     let mut g2 = vec![G2::INFINITY; counts[1]];
     scratch.g1.download(&mut g1, stream)?;
