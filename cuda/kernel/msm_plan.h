@@ -141,6 +141,7 @@ class Msm {
         buckets_ = take(buckets * point_);
         uint64_t pairs = (uint64_t)count_ * together_, least = (uint64_t)tuning_.least * tuning_.threads;
         blocks_ = (uint32_t)std::min<uint64_t>(tuning_.blocks, (pairs + least - 1) / least);
+        if (pairs / tuning_.threads / std::max(1u, blocks_) > tuning_.many) blocks_ *= 2;
         uint32_t heads = blocks_ * tuning_.threads;
         for (int i = 0; i < 2; i++) {
             heads_[i] = take(heads * point_);

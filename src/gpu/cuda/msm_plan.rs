@@ -134,6 +134,8 @@ pub struct Tuning {
     pub threads: u32,
     /// Pairs that a thread of it takes at least.
     pub least: u32,
+    /// Pairs of a thread above which there are twice as many blocks.
+    pub many: u32,
     /// Heads that a thread of a join takes.
     pub fan: u32,
     /// Windows that are sorted and added up together, at most.
@@ -156,6 +158,7 @@ impl Tuning {
             blocks: 8 * u64::from(multiprocessors),
             threads: if group == Group::G2 { 128 } else { 256 },
             least: 16,
+            many: 512,
             fan: 4,
             windows: 128,
         }
@@ -326,6 +329,9 @@ impl Msm {
         let pairs = u64::from(self.task.count) * u64::from(self.together);
         let least = u64::from(self.tuning.least) * u64::from(self.tuning.threads);
         self.blocks = pairs.div_ceil(least).min(self.tuning.blocks) as u32;
+        if pairs / u64::from(self.tuning.threads) / u64::from(self.blocks.max(1)) > u64::from(self.tuning.many) {
+            self.blocks *= 2;
+        }
         let mut heads = u64::from(self.blocks * self.tuning.threads);
         for i in 0..2 {
             self.places.heads[i] = self.take(heads * self.point);
