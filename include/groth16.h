@@ -130,7 +130,8 @@ enum groth16_event_code
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  /* a, b, c may be freed or reused. */
+  /* a, b, c may be freed or reused: when they were copied, or, where a GPU reads them in groth16_buffers, just before
+   * TERMINAL. */
   GROTH16_EVENT_ABC_RELEASED = 1,
   /* Every input may be freed; the state is final. */
   GROTH16_EVENT_TERMINAL = 2,
@@ -635,8 +636,10 @@ groth16_status groth16_pk_get_vk(const struct groth16_pk *pk,
 /* Releases a key; jobs that need it keep it alive. */
 GROTH16_API void groth16_pk_free(struct groth16_pk *pk);
 
-/* Allocates size bytes, zeroed, at a page's edge. Optional: scalars there are uploaded several times faster to a GPU. A
- * job whose scalars lie wholly inside one finds that out by address and keeps it alive. */
+/* Allocates size bytes, zeroed, at a page's edge. Optional: a GPU reads a, b and c straight from there, where all that are
+ * given lie in buffers; the CPU then touches none of them. A job whose scalars lie wholly inside one finds that out by
+ * address and keeps it alive. For an engine on GPUs the memory is page-locked, which takes some 0.1 s a GB, so keep buffers
+ * for many jobs; where the system refuses to lock it, scalars are copied as from anywhere. */
 GROTH16_API
 GROTH16_CHECKED
 groth16_status groth16_buffer_alloc(struct groth16_engine *engine,
