@@ -9,6 +9,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod faults;
+mod fork;
 mod long;
 mod proofs;
 
@@ -51,6 +52,7 @@ fn main() {
         std::process::exit(1)
     };
     kernels(device, largest, &mut counts);
+    counts.check("a process that forks", fork::fork);
     let hooks = faults::Hooks::find();
     whole_proofs(largest, hooks.is_some(), &mut counts);
     if let Some(hooks) = hooks {

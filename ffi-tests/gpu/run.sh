@@ -17,6 +17,22 @@ killed() {
   wait "$process"
   ./groth16 bench --quiet --backend gpu --rows 2^12 --jobs 3
 }
+# Where the driver shows no device there is a clear error within a second or so, and without being told a proof on the CPU.
+hidden() {
+  local value
+  for value in "" -1 99; do
+    if CUDA_VISIBLE_DEVICES=$value timeout 10 ./groth16 bench --quiet --backend gpu --rows 100 --jobs 1 2>hidden.log; then return 1; fi
+    grep -qi "no .*GPU" hidden.log || { cat hidden.log; return 1; }
+    CUDA_VISIBLE_DEVICES=$value timeout 60 ./groth16 bench --quiet --rows 100 --jobs 1 || return 1
+  done
+}
+# Two processes on one device, each with all the memory that it finds.
+beside() {
+  ./groth16 bench --quiet --backend gpu --partition --rows 2^18 --jobs 200 >/dev/null &
+  local first=$!
+  ./groth16 bench --quiet --backend gpu --partition --rows 2^18 --jobs 200 >/dev/null &
+  wait "$first" && wait $!
+}
 if [ "${1:-}" = quick ]; then
   step kernels/run.sh
   step ./gpu-test 16
@@ -25,6 +41,8 @@ else
   step ./gpu-test 24 --long
   CUDA_FORCE_PTX_JIT=1 step ./gpu-test 12
   step killed
+  step hidden
+  step beside
   if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck initcheck synccheck; do
       step compute-sanitizer --tool "$tool" --error-exitcode 3 ./gpu-test 7 --no-fault

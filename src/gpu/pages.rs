@@ -25,7 +25,13 @@ impl Pages {
         // SAFETY: a new mapping at a place of the system's choice touches no memory of others.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, kind, -1, 0) };
         match NonNull::new(start.cast::<u8>()) {
-            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(Self { start, len, lock: None }),
+            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => {
+                // A page that was shared with a child would leave this process at the next write, and a device would go on reading
+                // the old one. So the child finds zeros; the witness is none of its business either.
+                // SAFETY: the mapping is this value's; the advice changes no byte here.
+                unsafe { libc::madvise(start.as_ptr().cast(), len, libc::MADV_WIPEONFORK) };
+                Ok(Self { start, len, lock: None })
+            }
             _ => Err(Error::new(Status::NoMemory, format!("no memory for a buffer of {len} bytes"))),
         }
     }
