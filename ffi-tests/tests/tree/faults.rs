@@ -44,7 +44,7 @@ fn every_test_that_the_map_of_faults_names_is_there() {
     assert!(without.is_empty(), "kinds without a test: {without:#?}");
     let all: BTreeSet<&str> = ours.lines().flat_map(references).collect();
     assert!(kinds.len() > 50 && all.len() > 80, "{} kinds, {} tests", kinds.len(), all.len());
-    assert!(gpu.lines().filter(|line| line.starts_with("- ")).count() > 10);
+    assert!(gpu.lines().filter(|line| line.starts_with("- ")).count() > 2);
 }
 
 #[test]
