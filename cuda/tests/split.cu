@@ -70,8 +70,11 @@ bool split(const std::vector<Fr>& values, uint32_t num_inputs, const Density& a,
     Memory<uint32_t> masks(2 * ((count + 31) / 32)), places(6 * tiles), counts(std::vector<uint32_t>(6, 0));
     Memory<uint32_t> lists[6];
     Memory<Fr> scalars[3];
-    for (auto& list : lists) list = Memory<uint32_t>(count + 1);
-    for (auto& list : scalars) list = Memory<Fr>(count + 1);
+    // What is behind the end of a list is read below, so it is written here.
+    Fr guard;
+    for (uint32_t& word : guard.word) word = 0xcccccccc;
+    for (auto& list : lists) list = Memory<uint32_t>(std::vector<uint32_t>(count + 1, 0xcccccccc));
+    for (auto& list : scalars) list = Memory<Fr>(std::vector<Fr>(count + 1, guard));
     if (tiles > 0) {
         launch_shared(g16_split_masks, tiles, G16_SPLIT_THREADS, G16_SPLIT_SHARED, masks.data(), places.data(), w.data(), count,
                       num_inputs, a_bits.data(), b_bits.data());

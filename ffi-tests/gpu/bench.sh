@@ -19,6 +19,8 @@ measure() {
 }
 rate() { awk '$1 == "device" { for (i = 1; i < NF; i++) if ($(i + 1) ~ /^a$/) print $i }' "$out/$1.txt" | head -n 1; }
 
+throughput() { awk '$1 == "throughput" { print $2 }' "$out/$1.txt"; }
+
 for log in "$@"; do
   work=(--partition --rows "2^$log" --jobs 10 --waiting 4)
   for slots in 1 2; do
@@ -26,6 +28,9 @@ for log in "$@"; do
   done
   measure "partition-$log-split-2-cpu" "${work[@]}" --mode split --slots 2 --g2-on cpu
   measure "partition-$log-monolithic" "${work[@]}" --mode monolithic
+  measure "partition-$log-split-2-pageable" "${work[@]}" --mode split --slots 2 --g2-on auto --pageable-rows
+  awk -v split="$(throughput "partition-$log-split-2")" -v whole="$(throughput "partition-$log-monolithic")" -v log_size="$log" \
+    'BEGIN { printf "RATIO partition_2^%s_split_vs_monolithic %.2f\n", log_size, split / whole }'
   awk -v rate="$(rate "partition-$log-split-2")" -v peer="${peer[$log]:-0}" -v log_size="$log" 'BEGIN {
     printf "partition of 2^%s: %.2f ms\n", log_size, 1000 / rate
     if (peer > 0) printf "RATIO partition_2^%s_vs_supraseal_c2_published %.2f\n", log_size, peer * rate / 1000 }'

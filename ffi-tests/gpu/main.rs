@@ -1,8 +1,8 @@
 //! The GPU against the CPU: needs a driver and a device, nothing else. Ends with `N passed, N failed`.
 //!
-//!     gpu-test [LARGEST_LOG_SIZE, default 20] [--no-fault] [--long] [--only PART_OF_A_NAME]
+//!     gpu-test [LARGEST_LOG_SIZE, default 20] [--no-fault] [--quick] [--long] [--only PART_OF_A_NAME]
 //!
-//! `--no-fault` leaves out what a memory checker would rightly report. Over the emulated driver (cuda/emulate/driver.cc, with
+//! `--no-fault` leaves out what a memory checker would rightly report, `--quick` two of three plans of whole proofs. Over the emulated driver (cuda/emulate/driver.cc, with
 //! two devices) calls fail as the tests of `faults` want; sizes are small there.
 
 // A program may print.
@@ -31,10 +31,11 @@ use groth16::prover::synthetic::Rng;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let (mut largest, mut with_fault, mut is_long, mut only) = (20, true, false, None);
+    let (mut largest, mut with_fault, mut quick, mut is_long, mut only) = (20, true, false, false, None);
     while let Some(text) = arguments.next() {
         match text.as_str() {
             "--no-fault" => with_fault = false,
+            "--quick" => quick = true,
             "--long" => is_long = true,
             "--only" => only = arguments.next(),
             size => largest = size.parse().unwrap(),
@@ -54,7 +55,7 @@ fn main() {
     kernels(device, largest, &mut counts);
     counts.check("a process that forks", fork::fork);
     let hooks = faults::Hooks::find();
-    whole_proofs(largest, hooks.is_some(), &mut counts);
+    whole_proofs(largest, quick || hooks.is_some(), &mut counts);
     if let Some(hooks) = hooks {
         // The full test of every call is long.
         let step = if largest >= 10 { 1 } else { 41 };

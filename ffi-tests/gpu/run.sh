@@ -45,7 +45,7 @@ else
   step beside
   if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck initcheck synccheck; do
-      step compute-sanitizer --tool "$tool" --error-exitcode 3 ./gpu-test 7 --no-fault
+      step compute-sanitizer --tool "$tool" --error-exitcode 3 ./gpu-test 5 --no-fault --quick
     done
   fi
   step ./bench.sh ./groth16 bench
