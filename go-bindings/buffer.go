@@ -17,7 +17,7 @@ type Buffer struct {
 	size   int
 }
 
-// NewBuffer allocates size bytes, zeroed. For an engine on GPUs they are page-locked, which takes some 0.1 s a GB: keep the
+// NewBuffer allocates size bytes, zeroed. For an engine on GPUs they are page-locked, which takes some 0.2 s a GB: keep the
 // buffer for many jobs.
 func (e *Engine) NewBuffer(size int) (*Buffer, error) {
 	const op = "new buffer"

@@ -120,7 +120,7 @@ impl Buffers {
 
 /// Allocates size bytes, zeroed, at a page's edge. Optional: a GPU reads a, b and c straight from there, where all that are
 /// given lie in buffers; the CPU then touches none of them. A job whose scalars lie wholly inside one finds that out by
-/// address and keeps it alive. For an engine on GPUs the memory is page-locked, which takes some 0.1 s a GB, so keep buffers
+/// address and keeps it alive. For an engine on GPUs the memory is page-locked, which takes some 0.2 s a GB, so keep buffers
 /// for many jobs; where the system refuses to lock it, scalars are copied as from anywhere.
 ///
 /// # Safety

@@ -41,7 +41,7 @@ impl Pages {
         self.start.as_ptr()
     }
 
-    /// Takes all pages and locks them, which takes some 0.1 s a GB. An error where the system refuses; they can be used all
+    /// Takes all pages and locks them, which takes some 0.2 s a GB. An error where the system refuses; they can be used all
     /// the same.
     pub fn lock(&mut self, gpu: &Gpu) -> Result<()> {
         if self.is_locked() {
