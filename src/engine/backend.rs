@@ -210,6 +210,11 @@ impl G2Choice {
         matches!(self.placement, Some(G2Placement::Device | G2Placement::Auto))
     }
 
+    /// Whether any job's is computed on the CPU.
+    pub fn may_be_cpu(&self) -> bool {
+        self.placement != Some(G2Placement::Device)
+    }
+
     /// Whether the device computes it for a job with so many ones and other scalars in a query over a domain of this size.
     pub fn on_device(&self, ones: usize, others: usize, domain_size: usize) -> bool {
         match self.placement {

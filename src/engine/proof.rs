@@ -154,6 +154,9 @@ impl Engine<Groth16> {
 
 /// Twiddle factors, of each element of a domain.
 const DOMAIN_ELEMENT_BYTES: u64 = 32;
+/// Bytes of a scalar, and of the number of a point.
+const SCALAR: u64 = 32;
+const INDEX: u64 = 4;
 
 /// Where the rows' evaluations come from.
 pub enum RowSource {
@@ -302,7 +305,25 @@ impl Stages for Groth16 {
 
     fn host_need(&self, input: &ProofInput) -> HostNeed {
         let key = &input.key.shape;
-        let job = host_bytes(key.num_vars() as u64, input.key.domain.size() as u64);
+        let (variables, size) = (key.num_vars() as u64, input.key.domain.size() as u64);
+        let values = match &input.rows {
+            RowSource::Circuit(_) => variables,
+            RowSource::Given { .. } => key.num_inputs as u64,
+        };
+        let split = variables * 3 * (SCALAR + 2 * INDEX) + variables.div_ceil(64) * 16;
+        let longest = variables.max(size);
+        let (vectors, msms) = if self.gpus.gpus.is_empty() {
+            // A w and B w, kept and used, C w, the quotient and its scratch; and two MSMs at a time.
+            (8, msm::bytes::<Fp>(longest) + msm::bytes::<Fp2>(longest))
+        } else {
+            let vectors = match &input.rows {
+                RowSource::Circuit(_) => 3,
+                RowSource::Given { a, b, c } if self.gpus.read_lent([a, b, c]) => 0,
+                RowSource::Given { .. } => 2,
+            };
+            (vectors, if self.gpus.g2.may_be_cpu() { msm::bytes::<Fp2>(longest) } else { 0 })
+        };
+        let job = values * SCALAR + split + vectors * size * SCALAR + msms;
         HostNeed { job, key: input.key.host_bytes() }
     }
 
@@ -472,16 +493,6 @@ impl Stages for Groth16 {
         }
         Ok(Finished::Sound(proof))
     }
-}
-
-/// An upper bound of what a job of the CPU backend takes: the witness and its three splits, eight vectors over the
-/// domain (A w and B w, kept and used, C w, the quotient and its scratch), and two MSMs at a time, G1 and G2.
-fn host_bytes(num_vars: u64, domain_size: u64) -> u64 {
-    const SCALAR: u64 = 32;
-    const INDEX: u64 = 4;
-    let longest = num_vars.max(domain_size);
-    let msms = msm::bytes::<Fp>(longest) + msm::bytes::<Fp2>(longest);
-    num_vars * (SCALAR + 3 * (SCALAR + 2 * INDEX)) + domain_size * 8 * SCALAR + msms
 }
 
 fn go_on(stop: &Stop) -> Result<()> {
