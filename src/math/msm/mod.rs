@@ -69,7 +69,7 @@ pub fn msm<F: CurveField>(points: &[Affine<F>], selection: Selection<'_>, scalar
     if bits == 0 {
         return Ok(Jacobian::INFINITY);
     }
-    let lanes = simd::available();
+    let lanes = simd::sums_available();
     let parts = scalars.len().div_ceil(if lanes { simd::tuning::PART } else { tuning::PART }).max(1);
     let sums = (0..parts).map(|part| {
         let (from, to) = (scalars.len() * part / parts, scalars.len() * (part + 1) / parts);
@@ -96,7 +96,7 @@ pub fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobia
     if picks.len() < tuning::LEAST_FOR_BUCKETS {
         return Ok(picks.iter().fold(Jacobian::INFINITY, |sum, &i| F::point_add_affine(&sum, &points[i as usize])));
     }
-    if simd::available() && picks.len() >= simd::tuning::LEAST {
+    if simd::sums_available() && picks.len() >= simd::tuning::LEAST {
         let sums = picks.chunks(simd::tuning::PART).map(|picks| simd::sum(points, picks));
         return sums.sum();
     }
@@ -109,7 +109,7 @@ pub fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobia
 /// windows, and on lanes the points in their form.
 pub fn bytes<F: CurveField>(scalars: u64) -> u64 {
     let degree = F::DEGREE as u64;
-    if simd::available() {
+    if simd::sums_available() {
         let scalars = scalars.min(simd::tuning::PART as u64);
         scalars * (128 * degree + 124) + (8 * scalars).min(1 << 19) * 128 * degree
     } else {
