@@ -142,10 +142,13 @@ bench-cpu: fixtures cpu-pack ## Measure the CPU kernels against blst, arkworks, 
 	$(CPU_PACK)/run.sh $(CPU_SIZES)
 
 # Without Go gnark-crypto is left out, and said so.
-cpu-pack: ## Make a folder that measures the CPU kernels where no compiler is
-	$(CARGO) build --release --locked -p benches --bin cpu-bench
+cpu-pack: ## Make a folder that measures the CPU kernels, and whole proofs against bellman, where no compiler is
+	$(CARGO) build --release --locked
+	$(CARGO) build --release --locked -p benches --bin cpu-bench --bin sapling-bench
 	rm -rf $(CPU_PACK); mkdir -p $(CPU_PACK)
 	$(STRIP) -o $(CPU_PACK)/cpu-bench target/release/cpu-bench
+	$(STRIP) -o $(CPU_PACK)/sapling-bench target/release/sapling-bench
+	$(STRIP) -o $(CPU_PACK)/libgroth16.so target/release/libgroth16.so
 	if command -v go >/dev/null; then \
 	  cd ffi-tests/benches/gnark-crypto && CGO_ENABLED=0 go build -ldflags='-s -w' -o ../../../$(CPU_PACK)/gnark-crypto .; \
 	else echo "no go: gnark-crypto is left out"; fi

@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
-# Measures the CPU kernels against their peers, on one thread and on two; see src/cpu.rs.
+# Measures the CPU kernels against their peers, on one thread and on two, then whole proofs against bellman; see src/cpu.rs and
+# src/sapling.rs.
 #   run.sh [FROM..TO] [NAME...]     sizes as logarithms, and substrings of the names to run
+#   run.sh sapling                  the whole proofs alone
 set -euo pipefail
 cd "$(dirname "$0")"
+whole_proofs() {
+  for threads in 2 1; do ./sapling-bench --library ./libgroth16.so --threads $threads; done
+}
+if [ "${1:-}" = sapling ]; then whole_proofs; exit; fi
 sizes=${1:-12..18}
 shift || true
 options=(--sizes "$sizes")
@@ -12,3 +18,4 @@ lscpu | grep -E 'Model name|^CPU\(s\)' || true
 for threads in 1 2; do
   ./cpu-bench "${options[@]}" --threads $threads --svg "${OUT:-.}/cpu-$threads.svg" "$@"
 done
+if [ $# = 0 ]; then whole_proofs; fi

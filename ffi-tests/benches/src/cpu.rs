@@ -30,7 +30,7 @@ use peers::Peer;
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -241,7 +241,7 @@ fn bench_msm<F: Peer>(bench: &mut Bench, size: &str, kind: &str, scalars: &[Scal
             std::hint::black_box(ours());
         }),
     )];
-    contenders.extend(runs.into_iter().map(|(name, mut run)| in_pool(&threads, name, move || run())));
+    contenders.extend(runs.into_iter().map(|(name, run)| in_pool(&threads, name, run)));
     let gnark = format!("{}_{size}_{kind}", F::NAME);
     bench.race(&name, size.starts_with("2^").then_some(gnark.as_str()), contenders);
 }
@@ -258,7 +258,7 @@ fn bench_ntt(bench: &mut Bench, log: u32) {
     let mut contenders: Vec<Contender<'_>> =
         vec![("ours", Box::new(|| threads.install(|| domain.forward_nr(&mut values)).unwrap()))];
     let runs = peers::transforms(&scalars, log).into_iter();
-    contenders.extend(runs.map(|(name, mut run)| in_pool(&threads, name, move || run())));
+    contenders.extend(runs.map(|(name, run)| in_pool(&threads, name, run)));
     bench.race(&name, Some(&name), contenders);
 }
 

@@ -64,12 +64,21 @@ impl<'a> Chosen<'a> {
 /// Errors: `Invalid` for lengths that differ, a pick that is out of range, a scalar that is not below r (the text names
 /// its index), or 2^31 and more points.
 pub fn msm<F: CurveField>(points: &[Affine<F>], selection: Selection<'_>, scalars: &[Scalar]) -> Result<Jacobian<F>> {
+    msm_on(simd::sums_available(), points, selection, scalars)
+}
+
+/// [`msm`] on lanes, which must be available, or without.
+pub(crate) fn msm_on<F: CurveField>(
+    lanes: bool,
+    points: &[Affine<F>],
+    selection: Selection<'_>,
+    scalars: &[Scalar],
+) -> Result<Jacobian<F>> {
     let chosen = check(points.len(), selection, scalars)?;
     let bits = longest(scalars)?;
     if bits == 0 {
         return Ok(Jacobian::INFINITY);
     }
-    let lanes = simd::available();
     let parts = scalars.len().div_ceil(if lanes { simd::tuning::PART } else { tuning::PART }).max(1);
     let sums = (0..parts).map(|part| {
         let (from, to) = (scalars.len() * part / parts, scalars.len() * (part + 1) / parts);
@@ -90,13 +99,18 @@ pub fn msm<F: CurveField>(points: &[Affine<F>], selection: Selection<'_>, scalar
 ///
 /// Errors: `Invalid` for a pick that is out of range, or 2^31 and more points or picks.
 pub fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobian<F>> {
+    sum_on(simd::sums_available(), points, picks)
+}
+
+/// [`sum`] on lanes, which must be available, or without.
+pub(crate) fn sum_on<F: CurveField>(lanes: bool, points: &[Affine<F>], picks: &[u32]) -> Result<Jacobian<F>> {
     check_count("points", points.len())?;
     check_count("picks", picks.len())?;
     check_picks(points.len(), picks)?;
     if picks.len() < tuning::LEAST_FOR_BUCKETS {
         return Ok(picks.iter().fold(Jacobian::INFINITY, |sum, &i| F::point_add_affine(&sum, &points[i as usize])));
     }
-    if simd::available() && picks.len() >= simd::tuning::LEAST {
+    if lanes && picks.len() >= simd::tuning::LEAST {
         let sums = picks.chunks(simd::tuning::PART).map(|picks| simd::sum(points, picks));
         return sums.sum();
     }
@@ -109,7 +123,7 @@ pub fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobia
 /// windows, and on lanes the points in their form.
 pub fn bytes<F: CurveField>(scalars: u64) -> u64 {
     let degree = F::DEGREE as u64;
-    if simd::available() {
+    if simd::sums_available() {
         let scalars = scalars.min(simd::tuning::PART as u64);
         scalars * (128 * degree + 124) + (8 * scalars).min(1 << 19) * 128 * degree
     } else {

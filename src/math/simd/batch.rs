@@ -14,7 +14,7 @@ const AHEAD: usize = 3;
 pub const NONE: u32 = u32::MAX;
 
 /// What is added to accumulators, by the index of the vector.
-pub trait Addends<L, const D: usize> {
+pub trait Addends<L: Lanes, const D: usize> {
     /// Lanes where there is nothing to add.
     fn absent(&self, v: usize) -> u8;
     /// The abscissas.
@@ -104,7 +104,7 @@ impl<L: Lanes, const D: usize> Addends<L, D> for Gathered<'_> {
 }
 
 /// Points in vectors, as many as are to be added, an even number of vectors.
-pub struct Sums<L, const D: usize> {
+pub struct Sums<L: Lanes, const D: usize> {
     /// The points; where one is infinite, anything.
     pub points: Vec<Points<L, D>>,
     /// Lanes that are infinite.
@@ -159,7 +159,7 @@ struct Special {
 }
 
 /// Room for the denominators of one batch and their running products.
-pub struct Scratch<L, const D: usize> {
+pub struct Scratch<L: Lanes, const D: usize> {
     /// By pair of vectors.
     denominators: Vec<[Loose<L, D>; 2]>,
     /// By pair of vectors: the product of all denominators before it.
@@ -251,7 +251,7 @@ fn denominator<L: Lanes, const D: usize>(
 }
 
 /// Places for what [`finish`] computes.
-struct Work<L, const D: usize> {
+struct Work<L: Lanes, const D: usize> {
     slopes: [Element<L, D>; 2],
     squares: [Element<L, D>; 2],
     x: [Element<L, D>; 2],

@@ -4,44 +4,38 @@
 //! either and yield elements.
 
 use super::lanes::{Lanes, Row};
-use super::product::{MULTIPLES, multiple, normalise, reduce, split};
-use crate::math::fp::MODULUS;
-use crate::math::limbs;
 
-/// Components of eight limbs of 52 bits each, at most 2 p, in Montgomery form with R = 2^416.
-#[derive(Clone, Copy, Debug)]
-pub struct Element<L, const D: usize>([[L; 8]; D]);
+/// Components of at most 2 p, in Montgomery form with R = [`Lanes::ONE`].
+#[derive(Clone, Copy)]
+pub struct Element<L: Lanes, const D: usize>([L::Limbs; D]);
 
 /// The same with components of at most 8 p.
-#[derive(Clone, Copy, Debug)]
-pub struct Loose<L, const D: usize>([[L; 8]; D]);
+#[derive(Clone, Copy)]
+pub struct Loose<L: Lanes, const D: usize>([L::Limbs; D]);
 
 /// A factor of a product.
-pub trait Factor<L, const D: usize> {
+pub trait Factor<L: Lanes, const D: usize> {
     /// Its components, of at most 8 p.
-    fn components(&self) -> &[[L; 8]; D];
+    fn components(&self) -> &[L::Limbs; D];
 }
 
-impl<L, const D: usize> Factor<L, D> for Element<L, D> {
+impl<L: Lanes, const D: usize> Factor<L, D> for Element<L, D> {
     #[inline(always)]
-    fn components(&self) -> &[[L; 8]; D] {
+    fn components(&self) -> &[L::Limbs; D] {
         &self.0
     }
 }
 
-impl<L, const D: usize> Factor<L, D> for Loose<L, D> {
+impl<L: Lanes, const D: usize> Factor<L, D> for Loose<L, D> {
     #[inline(always)]
-    fn components(&self) -> &[[L; 8]; D] {
+    fn components(&self) -> &[L::Limbs; D] {
         &self.0
     }
 }
-
-/// One in Montgomery form.
-const ONE: [u64; 8] = split(&limbs::power_of_two_mod(416, &MODULUS));
 
 /// Both components; only called where there are two.
 #[inline(always)]
-fn both<L, const D: usize>(a: &[[L; 8]; D]) -> [&[L; 8]; 2] {
+fn both<L: Lanes, const D: usize>(a: &[L::Limbs; D]) -> [&L::Limbs; 2] {
     [&a[0], &a[D - 1]]
 }
 
@@ -59,7 +53,7 @@ pub fn mul_pair<L: Lanes, const D: usize>(
     } else {
         for (out, (a, b)) in [first, second].into_iter().zip(a.into_iter().zip(b)) {
             if let [real, imaginary] = &mut out.0[..] {
-                L::fp2_mul([real, imaginary], both(a), both(b));
+                L::fp2_mul([real, imaginary], both::<L, D>(a), both::<L, D>(b));
             }
         }
     }
@@ -74,7 +68,7 @@ pub fn square_pair<L: Lanes, const D: usize>(out: &mut [Element<L, D>; 2], a: [&
         let [first, second] = out;
         for (out, a) in [first, second].into_iter().zip(a) {
             if let [real, imaginary] = &mut out.0[..] {
-                L::fp2_square([real, imaginary], both(a.components()));
+                L::fp2_square([real, imaginary], both::<L, D>(a.components()));
             }
         }
     }
@@ -84,27 +78,24 @@ impl<L: Lanes, const D: usize> Element<L, D> {
     /// Zero in every lane.
     #[inline(always)]
     pub fn zero() -> Self {
-        Self([[L::splat(0); 8]; D])
+        Self([L::multiple(0); D])
     }
 
     /// One in every lane.
     #[inline(always)]
     pub fn one() -> Self {
-        let mut out = Self::zero();
-        for j in 0..8 {
-            out.0[0][j] = L::splat(ONE[j]);
-        }
-        out
+        let mut one = [[0; 6]; D];
+        one[0] = L::ONE;
+        Self::splat(&one)
     }
 
-    /// The element, whose limbs are those of Montgomery forms below p with R = 2^416, in every lane.
+    /// The element with these 384 bits, of at most 2 p, in every lane.
     #[inline(always)]
-    pub fn splat(limbs: &[[u64; 8]; D]) -> Self {
+    pub fn splat(words: &[[u64; 6]; D]) -> Self {
         let mut out = Self::zero();
         for k in 0..D {
-            for j in 0..8 {
-                out.0[k][j] = L::splat(limbs[k][j]);
-            }
+            let row = L::pack(&words[k]);
+            out.0[k] = L::gather([&row; 8]);
         }
         out
     }
@@ -114,12 +105,7 @@ impl<L: Lanes, const D: usize> Element<L, D> {
     pub fn gather(rows: &[Row], at: &[usize; 8]) -> Self {
         let mut out = Self::zero();
         for k in 0..D {
-            let mut lanes = [L::splat(0); 8];
-            for i in 0..8 {
-                lanes[i] = L::load(&rows[at[i] + k]);
-            }
-            out.0[k] = L::transpose(lanes);
-            out.0[k][7].assert_bits(18);
+            out.0[k] = L::gather(std::array::from_fn(|i| &rows[at[i] + k]));
         }
         out
     }
@@ -129,10 +115,7 @@ impl<L: Lanes, const D: usize> Element<L, D> {
     pub fn to_rows(self) -> [[Row; 8]; D] {
         let mut out = [[Row([0; 8]); 8]; D];
         for k in 0..D {
-            let lanes = L::transpose(self.0[k]);
-            for i in 0..8 {
-                lanes[i].store(&mut out[k][i]);
-            }
+            out[k] = L::scatter(&self.0[k]);
         }
         out
     }
@@ -140,7 +123,7 @@ impl<L: Lanes, const D: usize> Element<L, D> {
     /// `a` where the mask is set, else `b`.
     #[inline(always)]
     pub fn select(mask: u8, a: &Self, b: &Self) -> Self {
-        Self(select(mask, &a.0, &b.0))
+        Self(select::<L, D>(mask, &a.0, &b.0))
     }
 
     /// `self - other`.
@@ -152,60 +135,42 @@ impl<L: Lanes, const D: usize> Element<L, D> {
     /// `self - other`, or `-self - other` where the mask is set.
     #[inline(always)]
     pub fn signed_difference(&self, negative: u8, other: &Self) -> Loose<L, D> {
-        let bound = multiple::<L>(2);
-        let mut out = self.0;
+        let mut out = Loose::twice_p();
         for k in 0..D {
-            for j in 0..8 {
-                let signed = L::select(negative, bound[j].sub(out[k][j]), out[k][j]);
-                out[k][j] = signed.sub(other.0[k][j]).add(bound[j]);
-            }
-            out[k] = normalise(out[k]);
+            out.0[k] = L::signed_difference(&self.0[k], negative, &other.0[k]);
         }
-        Loose(out)
+        out
     }
 
     /// `-self` where the mask is set.
     #[inline(always)]
     pub fn negate_where(&self, negative: u8) -> Self {
-        let bound = multiple::<L>(2);
-        let mut out = self.0;
+        let mut out = Self::zero();
         for k in 0..D {
-            for j in 0..8 {
-                out[k][j] = L::select(negative, bound[j].sub(out[k][j]), out[k][j]);
-            }
-            out[k] = normalise(out[k]);
+            out.0[k] = L::negate_where(&self.0[k], negative);
         }
-        Self(out)
+        out
     }
 
     /// `self - other`, reduced.
     #[inline(always)]
     pub fn minus(&self, other: &Self) -> Self {
-        let bound = multiple::<L>(3);
-        let mut out = self.0;
+        let mut out = Self::zero();
         for k in 0..D {
-            for j in 0..8 {
-                out[k][j] = out[k][j].sub(other.0[k][j]).add(bound[j]);
-            }
-            out[k] = reduce(out[k]);
+            out.0[k] = L::minus(&self.0[k], &other.0[k]);
         }
-        Self(out)
+        out
     }
 
     /// `self - 2 a - d`, reduced, for d the difference of an element and a, or zero as 2 p.
     #[inline(always)]
     pub fn third_abscissa(&self, a: &Self, d: &Loose<L, D>) -> Self {
         // As d is a' - a + 2 p, or 2 p, this is self - a - a' + 5 p, or self - 2 a + 5 p: between p and 7 p.
-        let bound = multiple::<L>(7);
-        let mut out = self.0;
+        let mut out = Self::zero();
         for k in 0..D {
-            for j in 0..8 {
-                let twice = a.0[k][j].add(a.0[k][j]);
-                out[k][j] = out[k][j].sub(twice).sub(d.0[k][j]).add(bound[j]);
-            }
-            out[k] = reduce(out[k]);
+            out.0[k] = L::third_abscissa(&self.0[k], &a.0[k], &d.0[k]);
         }
-        Self(out)
+        out
     }
 
     /// `2 self`.
@@ -213,10 +178,10 @@ impl<L: Lanes, const D: usize> Element<L, D> {
     pub fn double(&self) -> Loose<L, D> {
         let mut out = self.0;
         for k in 0..D {
-            for j in 0..8 {
+            for j in 0..L::LIMBS {
                 out[k][j] = out[k][j].add(out[k][j]);
             }
-            out[k] = normalise(out[k]);
+            out[k] = L::normalise(out[k]);
         }
         Loose(out)
     }
@@ -226,10 +191,10 @@ impl<L: Lanes, const D: usize> Element<L, D> {
     pub fn triple(&self) -> Loose<L, D> {
         let mut out = self.0;
         for k in 0..D {
-            for j in 0..8 {
+            for j in 0..L::LIMBS {
                 out[k][j] = out[k][j].add(out[k][j]).add(out[k][j]);
             }
-            out[k] = normalise(out[k]);
+            out[k] = L::normalise(out[k]);
         }
         Loose(out)
     }
@@ -249,12 +214,11 @@ impl<L: Lanes, const D: usize> Element<L, D> {
 
     /// Lane i takes lane `i ^ shift`.
     #[inline(always)]
-    fn exchange(&self, shift: u64) -> Self {
-        let index = L::load(&Row(std::array::from_fn(|i| i as u64 ^ shift)));
+    fn exchange(&self, shift: usize) -> Self {
         let mut out = self.0;
         for k in 0..D {
-            for j in 0..8 {
-                out[k][j] = out[k][j].lookup(index);
+            for j in 0..L::LIMBS {
+                out[k][j] = out[k][j].exchange(shift);
             }
         }
         Self(out)
@@ -265,13 +229,13 @@ impl<L: Lanes, const D: usize> Loose<L, D> {
     /// `a` where the mask is set, else `b`.
     #[inline(always)]
     pub fn select(mask: u8, a: &Self, b: &Self) -> Self {
-        Self(select(mask, &a.0, &b.0))
+        Self(select::<L, D>(mask, &a.0, &b.0))
     }
 
     /// Zero, as 2 p, in every lane.
     #[inline(always)]
     pub fn twice_p() -> Self {
-        Self([multiple::<L>(2); D])
+        Self([L::multiple(2); D])
     }
 
     /// Lanes that may be zero modulo p, of values of at most 4 p; others are not. Wrong once in 2^50 lanes.
@@ -279,7 +243,7 @@ impl<L: Lanes, const D: usize> Loose<L, D> {
     pub fn suspects(&self) -> u8 {
         let mut mask = 0;
         for k in 0..5 {
-            mask |= self.0[0][0].equal(L::splat(MULTIPLES[k][0]));
+            mask |= self.0[0][0].equal(L::multiple(k)[0]);
         }
         mask
     }
@@ -290,10 +254,11 @@ impl<L: Lanes, const D: usize> Loose<L, D> {
         let mut mask = 0xff;
         for component in &self.0 {
             let mut found = 0;
-            for multiple in MULTIPLES.iter().take(5) {
+            for k in 0..5 {
+                let multiple = L::multiple(k);
                 let mut all = 0xff;
-                for j in 0..8 {
-                    all &= component[j].equal(L::splat(multiple[j]));
+                for j in 0..L::LIMBS {
+                    all &= component[j].equal(multiple[j]);
                 }
                 found |= all;
             }
@@ -311,10 +276,10 @@ impl<L: Lanes, const D: usize> From<Element<L, D>> for Loose<L, D> {
 }
 
 #[inline(always)]
-fn select<L: Lanes, const D: usize>(mask: u8, a: &[[L; 8]; D], b: &[[L; 8]; D]) -> [[L; 8]; D] {
+fn select<L: Lanes, const D: usize>(mask: u8, a: &[L::Limbs; D], b: &[L::Limbs; D]) -> [L::Limbs; D] {
     let mut out = *b;
     for k in 0..D {
-        for j in 0..8 {
+        for j in 0..L::LIMBS {
             out[k][j] = L::select(mask, a[k][j], b[k][j]);
         }
     }
@@ -322,8 +287,8 @@ fn select<L: Lanes, const D: usize>(mask: u8, a: &[[L; 8]; D], b: &[[L; 8]; D]) 
 }
 
 /// Eight finite points.
-#[derive(Clone, Copy, Debug)]
-pub struct Points<L, const D: usize> {
+#[derive(Clone, Copy)]
+pub struct Points<L: Lanes, const D: usize> {
     /// The abscissas.
     pub x: Element<L, D>,
     /// The ordinates.

@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Lanes, Row, Task, lane_products};
+use super::lanes::{Lanes, Lanes52, Row, Task, lanes_by_52};
 use super::product;
 use crate::math::fr::Fr;
 
@@ -45,6 +45,7 @@ fn enabled<T: Task>(task: T) -> T::Output {
 }
 
 impl Lanes for Ifma {
+    lanes_by_52!("avx512f,avx512ifma,avx512dq,avx512vl,avx512bw");
     #[inline]
     fn run<T: Task>(task: T) -> T::Output {
         assert!(available(), "this processor has no AVX-512 IFMA");
@@ -54,11 +55,6 @@ impl Lanes for Ifma {
     #[inline(always)]
     fn splat(word: u64) -> Self {
         call!(_mm512_set1_epi64(word.cast_signed()))
-    }
-    #[inline(always)]
-    fn load(row: &Row) -> Self {
-        // SAFETY: the instruction set is there; a row is 64 bytes, aligned to 64.
-        Self(unsafe { _mm512_load_si512(std::ptr::from_ref(row).cast()) })
     }
     #[inline(always)]
     fn store(self, row: &mut Row) {
@@ -72,6 +68,23 @@ impl Lanes for Ifma {
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
         call!(_mm512_sub_epi64(self.0, other.0))
+    }
+    #[inline(always)]
+    fn equal(self, other: Self) -> u8 {
+        // SAFETY: the instruction set is there; registers only.
+        unsafe { _mm512_cmpeq_epi64_mask(self.0, other.0) }
+    }
+    #[inline(always)]
+    fn select(mask: u8, a: Self, b: Self) -> Self {
+        call!(_mm512_mask_blend_epi64(mask, b.0, a.0))
+    }
+}
+
+impl Lanes52 for Ifma {
+    #[inline(always)]
+    fn load(row: &Row) -> Self {
+        // SAFETY: the instruction set is there; a row is 64 bytes, aligned to 64.
+        Self(unsafe { _mm512_load_si512(std::ptr::from_ref(row).cast()) })
     }
     #[inline(always)]
     fn and(self, other: Self) -> Self {
@@ -100,15 +113,6 @@ impl Lanes for Ifma {
     #[inline(always)]
     fn mul_high(self, a: Self, b: Self) -> Self {
         call!(_mm512_madd52hi_epu64(self.0, a.0, b.0))
-    }
-    #[inline(always)]
-    fn equal(self, other: Self) -> u8 {
-        // SAFETY: the instruction set is there; registers only.
-        unsafe { _mm512_cmpeq_epi64_mask(self.0, other.0) }
-    }
-    #[inline(always)]
-    fn select(mask: u8, a: Self, b: Self) -> Self {
-        call!(_mm512_mask_blend_epi64(mask, b.0, a.0))
     }
     #[inline(always)]
     fn lookup(self, index: Self) -> Self {
@@ -195,21 +199,4 @@ impl Lanes for Ifma {
             [c0, c1, c2, c3, c4, c5, c6, c7]
         }
     }
-    #[inline(always)]
-    fn fp_mul_pair(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
-        // SAFETY: the instruction sets that it is compiled with are there.
-        unsafe { fp_mul_pair(out, a, b) }
-    }
-    #[inline(always)]
-    fn fp2_mul(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
-        // SAFETY: the instruction sets that it is compiled with are there.
-        unsafe { fp2_mul(out, a, b) }
-    }
-    #[inline(always)]
-    fn fp2_square(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2]) {
-        // SAFETY: the instruction sets that it is compiled with are there.
-        unsafe { fp2_square(out, a) }
-    }
 }
-
-lane_products!(Ifma, "avx512f,avx512ifma,avx512dq,avx512vl,avx512bw");

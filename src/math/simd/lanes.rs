@@ -1,6 +1,10 @@
-//! What the algorithms ask of eight 64-bit lanes; [`super::ifma`] and [`super::portable`] provide it.
+//! What the algorithms ask of eight 64-bit lanes; [`super::ifma`], [`super::avx2`] and [`super::portable`] provide it.
 
+use std::ops::{Index, IndexMut};
+
+use crate::math::fp::MODULUS;
 use crate::math::fr::Fr;
+use crate::math::limbs;
 
 /// Eight words of 64 bits, on a cache line of their own: a row of a table, and what lanes are loaded from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,22 +20,110 @@ pub trait Task {
     fn run(self) -> Self::Output;
 }
 
-/// Eight unsigned words of 64 bits (shifts are signed: limbs may be negative before carries are taken). Masks are bytes,
-/// bit i for lane i. Sums and differences wrap.
+/// Eight unsigned words of 64 bits, and what they are to the base field: `LIMBS` vectors of `BITS`-bit limbs hold eight of its
+/// elements, in Montgomery form with R = 2^(`LIMBS` `BITS`). Masks are bytes, bit i for lane i. Sums and differences wrap.
 pub trait Lanes: Copy + Send + Sync + 'static {
+    /// Eight elements of the base field, limb by limb.
+    type Limbs: Copy + Send + Sync + Index<usize, Output = Self> + IndexMut<usize> + 'static;
+    /// Limbs of an element; the top one begins at bit 364.
+    const LIMBS: usize;
+    /// Bits of a limb.
+    const BITS: u32;
+    /// Runs of additions that are done together, at most, by the degree of the field: what they work on should stay in a core's
+    /// cache, and they should hide the inversion that they share.
+    const PIECE: [usize; 2];
+    /// R, reduced: one.
+    const ONE: [u64; 6] = limbs::power_of_two_mod(Self::LIMBS * Self::BITS as usize, &MODULUS);
+
     /// Runs a task with the backend's instructions switched on.
     fn run<T: Task>(task: T) -> T::Output;
 
     /// The word in every lane.
     fn splat(word: u64) -> Self;
-    /// Lane i is word i.
-    fn load(row: &Row) -> Self;
     /// Word i is lane i.
     fn store(self, row: &mut Row);
     /// `self + other`.
     fn add(self, other: Self) -> Self;
     /// `self - other`.
     fn sub(self, other: Self) -> Self;
+    /// Which lanes are equal.
+    fn equal(self, other: Self) -> u8;
+    /// `a` where the mask is set, else `b`.
+    fn select(mask: u8, a: Self, b: Self) -> Self;
+    /// Lane i is lane `i ^ shift`, for a shift of 1, 2 or 4.
+    fn exchange(self, shift: usize) -> Self;
+    /// Checks, in tests of the portable backend, that all lanes are below `2^bits`.
+    fn assert_bits(self, _bits: u32) {}
+
+    /// An element's 384 bits as it stands in a table.
+    fn pack(words: &[u64; 6]) -> Row;
+    /// An element of a table as 384 bits.
+    fn unpack(row: &Row) -> [u64; 6];
+    /// The elements of eight rows.
+    fn gather(rows: [&Row; 8]) -> Self::Limbs;
+    /// The elements as rows of a table.
+    fn scatter(limbs: &Self::Limbs) -> [Row; 8];
+
+    /// The limbs of k p, for k = 0 to 8, in every lane.
+    fn multiple(k: usize) -> Self::Limbs;
+    /// Limbs of k p, for k = 2 to 8, from which those of smaller values may be subtracted before carries are taken.
+    fn bound(k: usize) -> Self::Limbs;
+    /// Takes the carries of a value that is not negative.
+    fn normalise(x: Self::Limbs) -> Self::Limbs;
+    /// A value from p (its top limb clearly positive) up to 8 p, limbs not normalised, less so many p that it is below 1.001 p.
+    fn reduce(x: Self::Limbs) -> Self::Limbs;
+
+    /// `a - b`, or `-a - b` where the mask is set, at most 4 p, of values of at most 2 p.
+    #[inline(always)]
+    fn signed_difference(a: &Self::Limbs, negative: u8, b: &Self::Limbs) -> Self::Limbs {
+        let (bound, mut out) = (Self::bound(2), *a);
+        for j in 0..Self::LIMBS {
+            let signed = Self::select(negative, bound[j].sub(out[j]), out[j]);
+            out[j] = signed.sub(b[j]).add(bound[j]);
+        }
+        Self::normalise(out)
+    }
+    /// `-a` where the mask is set, of values of at most 2 p.
+    #[inline(always)]
+    fn negate_where(a: &Self::Limbs, negative: u8) -> Self::Limbs {
+        let (bound, mut out) = (Self::bound(2), *a);
+        for j in 0..Self::LIMBS {
+            out[j] = Self::select(negative, bound[j].sub(out[j]), out[j]);
+        }
+        Self::normalise(out)
+    }
+    /// `x - 2 a - d`, reduced, for what [`super::element::Element::third_abscissa`] takes.
+    #[inline(always)]
+    fn third_abscissa(x: &Self::Limbs, a: &Self::Limbs, d: &Self::Limbs) -> Self::Limbs {
+        let (bound, mut out) = (Self::bound(7), *x);
+        for j in 0..Self::LIMBS {
+            let twice = a[j].add(a[j]);
+            out[j] = out[j].sub(twice).sub(d[j]).add(bound[j]);
+        }
+        Self::reduce(out)
+    }
+    /// `a - b`, reduced, of values of at most 2 p.
+    #[inline(always)]
+    fn minus(a: &Self::Limbs, b: &Self::Limbs) -> Self::Limbs {
+        let (bound, mut out) = (Self::bound(3), *a);
+        for j in 0..Self::LIMBS {
+            out[j] = out[j].sub(b[j]).add(bound[j]);
+        }
+        Self::reduce(out)
+    }
+
+    /// Writes two Montgomery products over the base field to `out`.
+    fn fp_mul_pair(out: [&mut Self::Limbs; 2], a: [&Self::Limbs; 2], b: [&Self::Limbs; 2]);
+    /// Writes a Montgomery product in the quadratic extension to `out`.
+    fn fp2_mul(out: [&mut Self::Limbs; 2], a: [&Self::Limbs; 2], b: [&Self::Limbs; 2]);
+    /// Writes a Montgomery square in the quadratic extension to `out`.
+    fn fp2_square(out: [&mut Self::Limbs; 2], a: [&Self::Limbs; 2]);
+}
+
+/// Lanes with instructions that multiply 52 bits. Shifts are signed: limbs may be negative before carries are taken.
+pub trait Lanes52: Lanes<Limbs = [Self; 8]> {
+    /// Lane i is word i.
+    fn load(row: &Row) -> Self;
     /// Bitwise and.
     fn and(self, other: Self) -> Self;
     /// Bitwise or.
@@ -46,10 +138,6 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn mul_low(self, a: Self, b: Self) -> Self;
     /// `self + (a b >> 52)`, of the low 52 bits of a and b.
     fn mul_high(self, a: Self, b: Self) -> Self;
-    /// Which lanes are equal.
-    fn equal(self, other: Self) -> u8;
-    /// `a` where the mask is set, else `b`.
-    fn select(mask: u8, a: Self, b: Self) -> Self;
     /// Lane i is lane `index[i] mod 8` of this.
     fn lookup(self, index: Self) -> Self;
     /// Lane i of row j becomes lane j of row i.
@@ -66,35 +154,91 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn opaque<T>(reference: &T) -> &T {
         reference
     }
-    /// Checks, in tests of the portable backend, that all lanes are below `2^bits`.
-    fn assert_bits(self, _bits: u32) {}
-
-    /// Writes two Montgomery products over the base field (see [`super::product`]) to `out`.
-    fn fp_mul_pair(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]);
-    /// Writes a Montgomery product in the quadratic extension to `out`.
-    fn fp2_mul(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]);
-    /// Writes a Montgomery square in the quadratic extension to `out`.
-    fn fp2_square(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2]);
 }
 
-/// The products by their generic bodies; `$attribute` is what they are compiled with.
-macro_rules! lane_products {
-    ($lanes:ty, $($feature:literal)?) => {
-        $(#[target_feature(enable = $feature)])?
-        #[inline(never)]
-        fn fp_mul_pair(out: [&mut [$lanes; 8]; 2], a: [&[$lanes; 8]; 2], b: [&[$lanes; 8]; 2]) {
-            product::fp_mul_pair(out, a, b);
+/// Of [`Lanes`] the base field in limbs of 52 bits, by [`super::product`]; `$attribute` is what products are compiled with.
+macro_rules! lanes_by_52 {
+    ($($feature:literal)?) => {
+        type Limbs = [Self; 8];
+        const LIMBS: usize = 8;
+        const BITS: u32 = 52;
+        // About 1 MB in the second group, of 2 MB of second-level cache.
+        const PIECE: [usize; 2] = [2048, 2048];
+        #[inline(always)]
+        fn exchange(self, shift: usize) -> Self {
+            self.lookup(Self::load(&Row(std::array::from_fn(|i| (i ^ shift) as u64))))
         }
-        $(#[target_feature(enable = $feature)])?
-        #[inline(never)]
-        fn fp2_mul(out: [&mut [$lanes; 8]; 2], a: [&[$lanes; 8]; 2], b: [&[$lanes; 8]; 2]) {
-            product::fp2_mul(out, a, b);
+        #[inline(always)]
+        fn pack(words: &[u64; 6]) -> Row {
+            Row(product::split(words))
         }
-        $(#[target_feature(enable = $feature)])?
-        #[inline(never)]
-        fn fp2_square(out: [&mut [$lanes; 8]; 2], a: [&[$lanes; 8]; 2]) {
-            product::fp2_square(out, a);
+        #[inline(always)]
+        fn unpack(row: &Row) -> [u64; 6] {
+            product::join(&row.0)
+        }
+        #[inline(always)]
+        fn gather(rows: [&Row; 8]) -> [Self; 8] {
+            let limbs = Self::transpose(rows.map(|row| Self::load(row)));
+            limbs[7].assert_bits(18);
+            limbs
+        }
+        #[inline(always)]
+        fn scatter(limbs: &[Self; 8]) -> [Row; 8] {
+            let mut rows = [Row([0; 8]); 8];
+            for (row, lanes) in rows.iter_mut().zip(Self::transpose(*limbs)) {
+                lanes.store(row);
+            }
+            rows
+        }
+        #[inline(always)]
+        fn multiple(k: usize) -> [Self; 8] {
+            product::multiple(k)
+        }
+        #[inline(always)]
+        fn bound(k: usize) -> [Self; 8] {
+            product::multiple(k)
+        }
+        #[inline(always)]
+        fn normalise(x: [Self; 8]) -> [Self; 8] {
+            product::normalise(x)
+        }
+        #[inline(always)]
+        fn reduce(x: [Self; 8]) -> [Self; 8] {
+            product::reduce(x)
+        }
+        #[inline(always)]
+        fn fp_mul_pair(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
+            $(#[target_feature(enable = $feature)])?
+            #[inline(never)]
+            fn body<L: Lanes52>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]; 2]) {
+                product::fp_mul_pair(out, a, b);
+            }
+            // SAFETY: the instruction sets that it is compiled with are there.
+            #[allow(unused_unsafe)]
+            unsafe { body(out, a, b) }
+        }
+        #[inline(always)]
+        fn fp2_mul(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
+            $(#[target_feature(enable = $feature)])?
+            #[inline(never)]
+            fn body<L: Lanes52>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]; 2]) {
+                product::fp2_mul(out, a, b);
+            }
+            // SAFETY: the instruction sets that it is compiled with are there.
+            #[allow(unused_unsafe)]
+            unsafe { body(out, a, b) }
+        }
+        #[inline(always)]
+        fn fp2_square(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2]) {
+            $(#[target_feature(enable = $feature)])?
+            #[inline(never)]
+            fn body<L: Lanes52>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2]) {
+                product::fp2_square(out, a);
+            }
+            // SAFETY: the instruction sets that it is compiled with are there.
+            #[allow(unused_unsafe)]
+            unsafe { body(out, a) }
         }
     };
 }
-pub(super) use lane_products;
+pub(super) use lanes_by_52;

@@ -1,5 +1,7 @@
 #![doc = include_str!("bounds.md")]
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod batch;
 mod element;
 #[cfg(target_arch = "x86_64")]
@@ -24,7 +26,7 @@ use super::msm::Chosen;
 use super::msm::buckets::Sorted;
 use crate::error::Result;
 
-/// Whether kernels on eight lanes run on this machine.
+/// Whether all kernels run on eight lanes on this machine.
 pub fn available() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -38,34 +40,60 @@ pub fn available() -> bool {
 
 #[cfg(target_arch = "x86_64")]
 type Best = ifma::Ifma;
+#[cfg(target_arch = "x86_64")]
+type Second = avx2::Avx2;
 #[cfg(not(target_arch = "x86_64"))]
 type Best = portable::Portable;
+#[cfg(not(target_arch = "x86_64"))]
+type Second = portable::Portable;
 
-/// [`msm::msm`] on this machine's lanes; only where they are [`available`].
+/// Whether multi-scalar multiplications run on lanes on this machine: without instructions for 52 bits too, if they have AVX2.
+pub fn sums_available() -> bool {
+    available() || second_available()
+}
+
+/// Whether those of the second choice do.
+fn second_available() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        avx2::available()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+/// A call `$function::<lanes, field, degree>` for this machine's lanes and the field's degree.
+macro_rules! on_best {
+    ($function:path, $field:ident, $($argument:expr),+) => {{
+        use $function as function;
+        match (available(), $field::DEGREE) {
+            (true, 1) => function::<Best, $field, 1>($($argument),+),
+            (true, _) => function::<Best, $field, 2>($($argument),+),
+            (false, 1) => function::<Second, $field, 1>($($argument),+),
+            (false, _) => function::<Second, $field, 2>($($argument),+),
+        }
+    }};
+}
+
+/// [`msm::msm`] on this machine's lanes; only where they are [`sums_available`].
 pub(crate) fn multi_scalar<F: CurveField>(
     points: &[Affine<F>],
     chosen: Chosen<'_>,
     bits: usize,
 ) -> Result<Jacobian<F>> {
-    if F::DEGREE == 1 {
-        msm::msm::<Best, F, 1>(points, chosen, bits)
-    } else {
-        msm::msm::<Best, F, 2>(points, chosen, bits)
-    }
+    on_best!(msm::msm, F, points, chosen, bits)
 }
 
-/// [`msm::bucket_sums`] on this machine's lanes; only where they are [`available`].
+/// [`msm::bucket_sums`] on this machine's lanes; only where they are [`sums_available`].
 pub(crate) fn bucket_sums<F: CurveField>(points: &[Affine<F>], lists: &[Sorted]) -> Result<Vec<Vec<Affine<F>>>> {
-    if F::DEGREE == 1 {
-        msm::bucket_sums::<Best, F, 1>(points, lists)
-    } else {
-        msm::bucket_sums::<Best, F, 2>(points, lists)
-    }
+    on_best!(msm::bucket_sums, F, points, lists)
 }
 
-/// [`msm::sum`] on this machine's lanes; only where they are [`available`].
+/// [`msm::sum`] on this machine's lanes; only where they are [`sums_available`].
 pub(crate) fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobian<F>> {
-    if F::DEGREE == 1 { msm::sum::<Best, F, 1>(points, picks) } else { msm::sum::<Best, F, 2>(points, picks) }
+    on_best!(msm::sum, F, points, picks)
 }
 
 /// Factors of a transform in the form that this machine's lanes want.

@@ -76,7 +76,7 @@ pub fn sum<L: Lanes, F: CurveField, const D: usize>(points: &[Affine<F>], picks:
     let table = Table::new::<L, F, D>(picks.len(), |i| &points[picks[i] as usize])?;
     let finite = || (0..picks.len()).filter(|&i| !table.is_infinite(i)).map(|i| (0, 2 * i as u32));
     let sum = sums::<L, F, D>(&table.rows, &[Sorted::new(1, finite)])?;
-    Ok(sum.places.iter().flatten().map(|&place| Jacobian::from(at::<F, D>(&sum.rows, place))).sum())
+    Ok(sum.places.iter().flatten().map(|&place| Jacobian::from(at::<L, F, D>(&sum.rows, place))).sum())
 }
 
 /// The sums of the buckets of every list, whose entries name finite points.
@@ -86,13 +86,13 @@ pub fn bucket_sums<L: Lanes, F: CurveField, const D: usize>(
 ) -> Result<Vec<Vec<Affine<F>>>> {
     let table = Table::new::<L, F, D>(points.len(), |i| &points[i])?;
     let sums = sums::<L, F, D>(&table.rows, lists)?;
-    let read = |places: &Vec<u32>| par::map(places.len(), |i| at::<F, D>(&sums.rows, places[i]));
+    let read = |places: &Vec<u32>| par::map(places.len(), |i| at::<L, F, D>(&sums.rows, places[i]));
     Ok(sums.places.iter().map(read).collect())
 }
 
 /// The point at a place, or infinity.
-fn at<F: CurveField, const D: usize>(rows: &[Row], place: u32) -> Affine<F> {
-    if place == NONE { Affine::INFINITY } else { read::<F, D>(&rows[place as usize * 2 * D..][..2 * D]) }
+fn at<L: Lanes, F: CurveField, const D: usize>(rows: &[Row], place: u32) -> Affine<F> {
+    if place == NONE { Affine::INFINITY } else { read::<L, F, D>(&rows[place as usize * 2 * D..][..2 * D]) }
 }
 
 /// The entries of one group of windows by (window, magnitude - 1).
@@ -147,7 +147,7 @@ fn reduce<L: Lanes, F: CurveField, const D: usize>(plan: &Plan, buckets: &Bucket
     let parts = sums::<L, F, D>(&rows, &[list])?;
     let places: Vec<u32> = parts.places.into_iter().flatten().collect();
     Ok(par::map(plan.windows, |window| {
-        let part = |bit: usize| at::<F, D>(&parts.rows, places[window * (bits + 1) + bit]);
+        let part = |bit: usize| at::<L, F, D>(&parts.rows, places[window * (bits + 1) + bit]);
         let plain = (0..bits).rev().fold(Jacobian::INFINITY, |sum, bit| F::point_add_affine(&sum.double(), &part(bit)));
         let scaled = (0..length.ilog2()).fold(plain, |sum, _| sum.double());
         F::point_add_affine(&scaled, &part(bits))

@@ -8,7 +8,7 @@
 //! Bounds: a forward pass starts below r. A level adds 2 r; where two levels have only factors of one they lead from 3 r to 10 r.
 //! So after twelve levels values are below 30 r, and limbs hold 35 r. A backward pass keeps below 4 r.
 
-use super::lanes::{Lanes, Task};
+use super::lanes::{Lanes52, Task};
 use super::scalar::{Factors, Limbs, add, canonical, from_words, mul, multiple, normalise, reduce, subtract, to_words};
 use crate::math::fr::Fr;
 use crate::par;
@@ -26,12 +26,12 @@ pub const LEAST: u32 = 6;
 const WIDTH: usize = 2;
 
 /// Natural to bit-reversed order; `factors` are `T[k]`, k below half of the size.
-pub fn nr<L: Lanes>(values: &mut [Fr], factors: &Factors) {
+pub fn nr<L: Lanes52>(values: &mut [Fr], factors: &Factors) {
     nr_block::<L>(values, 0, factors);
 }
 
 /// Bit-reversed to natural order, the transpose of [`nr`].
-pub fn rn<L: Lanes>(values: &mut [Fr], factors: &Factors) {
+pub fn rn<L: Lanes52>(values: &mut [Fr], factors: &Factors) {
     rn_block::<L>(values, 0, factors);
 }
 
@@ -44,7 +44,7 @@ fn column_levels(log: u32) -> u32 {
     }
 }
 
-fn nr_block<L: Lanes>(values: &mut [Fr], k: usize, factors: &Factors) {
+fn nr_block<L: Lanes52>(values: &mut [Fr], k: usize, factors: &Factors) {
     let log = values.len().ilog2();
     let levels = column_levels(log);
     if levels == 0 {
@@ -56,7 +56,7 @@ fn nr_block<L: Lanes>(values: &mut [Fr], k: usize, factors: &Factors) {
     par::map_items(rows, |(i, row)| nr_block::<L>(row, (k << levels) + i, factors));
 }
 
-fn rn_block<L: Lanes>(values: &mut [Fr], k: usize, factors: &Factors) {
+fn rn_block<L: Lanes52>(values: &mut [Fr], k: usize, factors: &Factors) {
     let log = values.len().ilog2();
     let levels = column_levels(log);
     if levels == 0 {
@@ -69,7 +69,7 @@ fn rn_block<L: Lanes>(values: &mut [Fr], k: usize, factors: &Factors) {
 }
 
 /// The upper `levels` levels of a block.
-fn columns<L: Lanes, const FORWARD: bool>(values: &mut [Fr], k: usize, levels: u32, factors: &Factors) {
+fn columns<L: Lanes52, const FORWARD: bool>(values: &mut [Fr], k: usize, levels: u32, factors: &Factors) {
     let stride = values.len() >> levels;
     let width = par::piece(stride, 8 * WIDTH).next_multiple_of(8 * WIDTH);
     let mut parts: Vec<Vec<&mut [Fr]>> = Vec::new();
@@ -90,7 +90,7 @@ struct Columns<'t, L, const FORWARD: bool> {
     lanes: std::marker::PhantomData<L>,
 }
 
-impl<L: Lanes, const FORWARD: bool> Task for Columns<'_, L, FORWARD> {
+impl<L: Lanes52, const FORWARD: bool> Task for Columns<'_, L, FORWARD> {
     type Output = ();
     #[inline(always)]
     fn run(mut self) {
@@ -125,7 +125,7 @@ struct Rows<'t, L, const FORWARD: bool> {
     lanes: std::marker::PhantomData<L>,
 }
 
-impl<L: Lanes, const FORWARD: bool> Task for Rows<'_, L, FORWARD> {
+impl<L: Lanes52, const FORWARD: bool> Task for Rows<'_, L, FORWARD> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -152,18 +152,18 @@ impl<L: Lanes, const FORWARD: bool> Task for Rows<'_, L, FORWARD> {
 }
 
 #[inline(always)]
-fn load<L: Lanes>(values: &[Fr], i: usize) -> Limbs<L> {
+fn load<L: Lanes52>(values: &[Fr], i: usize) -> Limbs<L> {
     from_words(L::load_words(&values.as_chunks::<8>().0[i]), false)
 }
 
 #[inline(always)]
-fn store<L: Lanes>(values: &mut [Fr], i: usize, x: Limbs<L>) {
+fn store<L: Lanes52>(values: &mut [Fr], i: usize, x: Limbs<L>) {
     L::store_words(to_words(&canonical(x)), &mut values.as_chunks_mut::<8>().0[i]);
 }
 
 /// Levels of vectors, down to blocks of `least` vectors; `buffer` is block `k` of its level.
 #[inline(always)]
-fn forward_levels<L: Lanes>(buffer: &mut [Limbs<L>], k: usize, least: usize, factors: &Factors) {
+fn forward_levels<L: Lanes52>(buffer: &mut [Limbs<L>], k: usize, least: usize, factors: &Factors) {
     let mut levels = (buffer.len() / least).ilog2();
     let mut blocks = 1;
     if levels % 2 == 1 {
@@ -185,7 +185,7 @@ fn forward_levels<L: Lanes>(buffer: &mut [Limbs<L>], k: usize, least: usize, fac
 }
 
 #[inline(always)]
-fn backward_levels<L: Lanes>(buffer: &mut [Limbs<L>], k: usize, least: usize, factors: &Factors) {
+fn backward_levels<L: Lanes52>(buffer: &mut [Limbs<L>], k: usize, least: usize, factors: &Factors) {
     let mut blocks = buffer.len() / least;
     while blocks >= 4 {
         blocks /= 4;
@@ -202,7 +202,7 @@ fn backward_levels<L: Lanes>(buffer: &mut [Limbs<L>], k: usize, least: usize, fa
 
 /// (a, b) to (a + t b, a - t b).
 #[inline(always)]
-fn forward_2<L: Lanes>(low: &mut [Limbs<L>], high: &mut [Limbs<L>], t: &Limbs<L>) {
+fn forward_2<L: Lanes52>(low: &mut [Limbs<L>], high: &mut [Limbs<L>], t: &Limbs<L>) {
     let bound = multiple::<L>(2);
     for (a, b) in low.iter_mut().zip(high) {
         let [product] = mul([b], [t]);
@@ -212,7 +212,7 @@ fn forward_2<L: Lanes>(low: &mut [Limbs<L>], high: &mut [Limbs<L>], t: &Limbs<L>
 
 /// (a, b) to (a + b, t (a - b)).
 #[inline(always)]
-fn backward_2<L: Lanes>(low: &mut [Limbs<L>], high: &mut [Limbs<L>], t: &Limbs<L>) {
+fn backward_2<L: Lanes52>(low: &mut [Limbs<L>], high: &mut [Limbs<L>], t: &Limbs<L>) {
     let bound = multiple::<L>(4);
     for (a, b) in low.iter_mut().zip(high) {
         let difference = normalise(subtract(a, b, &bound));
@@ -223,7 +223,7 @@ fn backward_2<L: Lanes>(low: &mut [Limbs<L>], high: &mut [Limbs<L>], t: &Limbs<L
 
 /// Two levels of block `k`; `small` values are below 3 r.
 #[inline(always)]
-fn forward_4<L: Lanes>(block: &mut [Limbs<L>], k: usize, small: bool, factors: &Factors) {
+fn forward_4<L: Lanes52>(block: &mut [Limbs<L>], k: usize, small: bool, factors: &Factors) {
     let (ab, cd) = block.split_at_mut(block.len() / 2);
     let ((a, b), (c, d)) = (ab.split_at_mut(ab.len() / 2), cd.split_at_mut(cd.len() / 2));
     let (s0, s1) = (factors.splat(2 * k), factors.splat(2 * k + 1));
@@ -251,7 +251,7 @@ fn forward_4<L: Lanes>(block: &mut [Limbs<L>], k: usize, small: bool, factors: &
 
 /// (a + b, a - b, c + d, c - d) of columns a, c and products b, d.
 #[inline(always)]
-fn last_of_4<L: Lanes>(out: [&mut [Limbs<L>]; 4], i: usize, [a, c]: [Limbs<L>; 2], [b, d]: [Limbs<L>; 2]) {
+fn last_of_4<L: Lanes52>(out: [&mut [Limbs<L>]; 4], i: usize, [a, c]: [Limbs<L>; 2], [b, d]: [Limbs<L>; 2]) {
     let bound = multiple::<L>(2);
     out[0][i] = normalise(add(&a, &b));
     out[1][i] = normalise(subtract(&a, &b, &bound));
@@ -261,7 +261,7 @@ fn last_of_4<L: Lanes>(out: [&mut [Limbs<L>]; 4], i: usize, [a, c]: [Limbs<L>; 2
 
 /// The transpose of [`forward_4`]. Values below 4 r stay so.
 #[inline(always)]
-fn backward_4<L: Lanes>(block: &mut [Limbs<L>], k: usize, factors: &Factors) {
+fn backward_4<L: Lanes52>(block: &mut [Limbs<L>], k: usize, factors: &Factors) {
     let (ab, cd) = block.split_at_mut(block.len() / 2);
     let ((a, b), (c, d)) = (ab.split_at_mut(ab.len() / 2), cd.split_at_mut(cd.len() / 2));
     let (t, s0, s1) = (factors.splat(k), factors.splat(2 * k), factors.splat(2 * k + 1));
@@ -279,7 +279,7 @@ fn backward_4<L: Lanes>(block: &mut [Limbs<L>], k: usize, factors: &Factors) {
 
 /// The levels inside eight vectors of neighbours: 64 elements from index `64 i` of the whole on.
 #[inline(always)]
-fn last_levels<L: Lanes, const FORWARD: bool>(group: &mut [Limbs<L>], i: usize, factors: &Factors) {
+fn last_levels<L: Lanes52, const FORWARD: bool>(group: &mut [Limbs<L>], i: usize, factors: &Factors) {
     // Lane l has block 8 i + l of eight elements, element j in vector j.
     let mut x = transpose(group);
     let one = factors.block(i);
@@ -318,7 +318,7 @@ fn last_levels<L: Lanes, const FORWARD: bool>(group: &mut [Limbs<L>], i: usize, 
 
 /// Even and odd lanes of sixteen.
 #[inline(always)]
-fn deinterleave<L: Lanes>(a: &Limbs<L>, b: &Limbs<L>) -> [Limbs<L>; 2] {
+fn deinterleave<L: Lanes52>(a: &Limbs<L>, b: &Limbs<L>) -> [Limbs<L>; 2] {
     let mut out = [*a, *b];
     for j in 0..5 {
         [out[0][j], out[1][j]] = L::deinterleave(a[j], b[j]);
@@ -328,7 +328,7 @@ fn deinterleave<L: Lanes>(a: &Limbs<L>, b: &Limbs<L>) -> [Limbs<L>; 2] {
 
 /// Lane i of vector j becomes lane j of vector i.
 #[inline(always)]
-fn transpose<L: Lanes>(group: &[Limbs<L>]) -> [Limbs<L>; 8] {
+fn transpose<L: Lanes52>(group: &[Limbs<L>]) -> [Limbs<L>; 8] {
     let mut out = [group[0]; 8];
     for j in 0..5 {
         let mut rows = [group[0][j]; 8];

@@ -1,26 +1,26 @@
 //! Products of vectors of scalar field elements, element by element. Lengths are multiples of eight.
 
-use super::lanes::{Lanes, Task};
+use super::lanes::{Lanes52, Task};
 use super::scalar::{Limbs, canonical, factor, from_words, mul, multiple, splat, subtract, to_words};
 use crate::math::fr::Fr;
 
 /// `out = a b`.
-pub fn product<L: Lanes>(out: &mut [Fr], a: &[Fr], b: &[Fr]) {
+pub fn product<L: Lanes52>(out: &mut [Fr], a: &[Fr], b: &[Fr]) {
     L::run(Product::<L> { out, a, b, lanes: Default::default() });
 }
 
 /// `a *= b`.
-pub fn multiply<L: Lanes>(a: &mut [Fr], b: &[Fr]) {
+pub fn multiply<L: Lanes52>(a: &mut [Fr], b: &[Fr]) {
     L::run(Multiply::<L> { a, b, lanes: Default::default() });
 }
 
 /// Multiplies both by `high * low[i]`, element by element; `low` is as long as both.
-pub fn shift<L: Lanes>(a: &mut [Fr], b: &mut [Fr], low: &[Fr], high: &Fr) {
+pub fn shift<L: Lanes52>(a: &mut [Fr], b: &mut [Fr], low: &[Fr], high: &Fr) {
     L::run(Shift::<L> { a, b, low, high: factor(high), lanes: Default::default() });
 }
 
 /// `v = high * low[i] * v - scale * u`, element by element; all are as long as `low`.
-pub fn unshift<L: Lanes>(v: &mut [Fr], u: &[Fr], low: &[Fr], high: &Fr, scale: &Fr) {
+pub fn unshift<L: Lanes52>(v: &mut [Fr], u: &[Fr], low: &[Fr], high: &Fr, scale: &Fr) {
     L::run(Unshift::<L> { v, u, low, high: factor(high), scale: factor(scale), lanes: Default::default() });
 }
 
@@ -55,18 +55,18 @@ struct Unshift<'t, L> {
 }
 
 #[inline(always)]
-fn store<L: Lanes>(x: Limbs<L>, out: &mut [Fr; 8]) {
+fn store<L: Lanes52>(x: Limbs<L>, out: &mut [Fr; 8]) {
     L::store_words(to_words(&canonical(x)), out);
 }
 
 /// The factor 16 makes up for the Montgomery forms: 2^256 2^256 16 / 2^260.
 #[inline(always)]
-fn product_of<L: Lanes>(a: &[Fr; 8], b: &[Fr; 8]) -> Limbs<L> {
+fn product_of<L: Lanes52>(a: &[Fr; 8], b: &[Fr; 8]) -> Limbs<L> {
     let [product] = mul([&from_words(L::load_words(b), false)], [&from_words(L::load_words(a), true)]);
     product
 }
 
-impl<L: Lanes> Task for Product<'_, L> {
+impl<L: Lanes52> Task for Product<'_, L> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -77,7 +77,7 @@ impl<L: Lanes> Task for Product<'_, L> {
     }
 }
 
-impl<L: Lanes> Task for Multiply<'_, L> {
+impl<L: Lanes52> Task for Multiply<'_, L> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -87,7 +87,7 @@ impl<L: Lanes> Task for Multiply<'_, L> {
     }
 }
 
-impl<L: Lanes> Task for Shift<'_, L> {
+impl<L: Lanes52> Task for Shift<'_, L> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -103,7 +103,7 @@ impl<L: Lanes> Task for Shift<'_, L> {
     }
 }
 
-impl<L: Lanes> Task for Unshift<'_, L> {
+impl<L: Lanes52> Task for Unshift<'_, L> {
     type Output = ();
     #[inline(always)]
     fn run(self) {

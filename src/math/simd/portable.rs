@@ -1,7 +1,7 @@
 //! Eight lanes in plain arithmetic, the same limbs and bounds as [`super::ifma`]: so the algorithms are tested on every
 //! machine. Too slow for use.
 
-use super::lanes::{Lanes, Row, Task, lane_products};
+use super::lanes::{Lanes, Lanes52, Row, Task, lanes_by_52};
 use super::product;
 use crate::math::fr::Fr;
 
@@ -25,14 +25,12 @@ fn wide(a: u64, b: u64) -> u128 {
 }
 
 impl Lanes for Portable {
+    lanes_by_52!();
     fn run<T: Task>(task: T) -> T::Output {
         task.run()
     }
     fn splat(word: u64) -> Self {
         Self([word; 8])
-    }
-    fn load(row: &Row) -> Self {
-        Self(row.0)
     }
     fn store(self, row: &mut Row) {
         row.0 = self.0;
@@ -42,6 +40,21 @@ impl Lanes for Portable {
     }
     fn sub(self, other: Self) -> Self {
         self.zip(other, u64::wrapping_sub)
+    }
+    fn equal(self, other: Self) -> u8 {
+        (0..8).fold(0, |mask, i| mask | (u8::from(self.0[i] == other.0[i]) << i))
+    }
+    fn select(mask: u8, a: Self, b: Self) -> Self {
+        Self(std::array::from_fn(|i| if mask >> i & 1 == 1 { a.0[i] } else { b.0[i] }))
+    }
+    fn assert_bits(self, bits: u32) {
+        debug_assert!(self.0.iter().all(|word| word >> bits == 0), "a lane of more than {bits} bits: {self:x?}");
+    }
+}
+
+impl Lanes52 for Portable {
+    fn load(row: &Row) -> Self {
+        Self(row.0)
     }
     fn and(self, other: Self) -> Self {
         self.zip(other, |a, b| a & b)
@@ -69,12 +82,6 @@ impl Lanes for Portable {
     fn mul_high(self, a: Self, b: Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i].wrapping_add((wide(a.0[i], b.0[i]) >> 52) as u64)))
     }
-    fn equal(self, other: Self) -> u8 {
-        (0..8).fold(0, |mask, i| mask | (u8::from(self.0[i] == other.0[i]) << i))
-    }
-    fn select(mask: u8, a: Self, b: Self) -> Self {
-        Self(std::array::from_fn(|i| if mask >> i & 1 == 1 { a.0[i] } else { b.0[i] }))
-    }
     fn lookup(self, index: Self) -> Self {
         Self(index.0.map(|i| self.0[i as usize & 7]))
     }
@@ -93,18 +100,4 @@ impl Lanes for Portable {
             element.0 = std::array::from_fn(|j| words[j].0[i]);
         }
     }
-    fn assert_bits(self, bits: u32) {
-        debug_assert!(self.0.iter().all(|word| word >> bits == 0), "a lane of more than {bits} bits: {self:x?}");
-    }
-    fn fp_mul_pair(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
-        fp_mul_pair(out, a, b)
-    }
-    fn fp2_mul(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2], b: [&[Self; 8]; 2]) {
-        fp2_mul(out, a, b)
-    }
-    fn fp2_square(out: [&mut [Self; 8]; 2], a: [&[Self; 8]; 2]) {
-        fp2_square(out, a)
-    }
 }
-
-lane_products!(Portable,);

@@ -1,6 +1,6 @@
 //! Montgomery products of eight elements at once, radix 2^52; bounds in the module's documentation.
 
-use super::lanes::{Lanes, Row};
+use super::lanes::{Lanes52, Row};
 use crate::math::fp::MODULUS;
 use crate::math::limbs;
 
@@ -82,7 +82,7 @@ const TOP_RECIPROCAL: u64 = (1 << 52) / (MULTIPLES[1][7] + 1);
 
 /// k p in every lane.
 #[inline(always)]
-pub fn multiple<L: Lanes>(k: usize) -> [L; 8] {
+pub fn multiple<L: Lanes52>(k: usize) -> [L; 8] {
     let mut out = [L::splat(0); 8];
     for j in 0..8 {
         out[j] = L::splat(MULTIPLES[k][j]);
@@ -92,7 +92,7 @@ pub fn multiple<L: Lanes>(k: usize) -> [L; 8] {
 
 /// Takes the carries: limbs of 52 bits of the same value, which may not be negative.
 #[inline(always)]
-pub fn normalise<L: Lanes>(mut x: [L; 8]) -> [L; 8] {
+pub fn normalise<L: Lanes52>(mut x: [L; 8]) -> [L; 8] {
     let low = L::splat(LOW);
     for j in 0..7 {
         x[j + 1] = x[j + 1].add(x[j].carry());
@@ -105,7 +105,7 @@ pub fn normalise<L: Lanes>(mut x: [L; 8]) -> [L; 8] {
 /// A value from p (its top limb clearly positive) up to 8 p, limbs not normalised and possibly negative, less so many p
 /// that it is below 1.001 p.
 #[inline(always)]
-pub fn reduce<L: Lanes>(mut x: [L; 8]) -> [L; 8] {
+pub fn reduce<L: Lanes52>(mut x: [L; 8]) -> [L; 8] {
     // Lower limbs change the top one by less than 8 either way.
     let quotient = L::splat(0).mul_high(x[7].sub(L::splat(8)), L::splat(TOP_RECIPROCAL));
     for j in 0..8 {
@@ -130,7 +130,7 @@ macro_rules! eight_times {
 
 /// Adds limb `i` of every a times its b to the columns from `i` on.
 #[inline(always)]
-fn add_row<L: Lanes, const T: usize>(columns: &mut [L; 17], a: &[&[L; 8]; T], b: &[&[L; 8]; T], i: usize) {
+fn add_row<L: Lanes52, const T: usize>(columns: &mut [L; 17], a: &[&[L; 8]; T], b: &[&[L; 8]; T], i: usize) {
     for t in 0..T {
         a[t][i].assert_bits(52);
         b[t][i].assert_bits(52);
@@ -148,7 +148,7 @@ fn add_row<L: Lanes, const T: usize>(columns: &mut [L; 17], a: &[&[L; 8]; T], b:
 /// `U` sums of `T` products each, divided by 2^416, at once so that their chains of dependences overlap: a round's q waits for the
 /// round before, and one sum alone would leave the multipliers idle half of the time.
 #[inline(always)]
-fn sums<L: Lanes, const U: usize, const T: usize>(a: [[&[L; 8]; T]; U], b: [[&[L; 8]; T]; U]) -> [[L; 8]; U] {
+fn sums<L: Lanes52, const U: usize, const T: usize>(a: [[&[L; 8]; T]; U], b: [[&[L; 8]; T]; U]) -> [[L; 8]; U] {
     let zero = L::splat(0);
     let rows = L::opaque(&MODULUS_ROWS);
     let mut p = [zero; 8];
@@ -183,14 +183,14 @@ fn sums<L: Lanes, const U: usize, const T: usize>(a: [[&[L; 8]; T]; U], b: [[&[L
 
 /// Two products over the base field.
 #[inline(always)]
-pub fn fp_mul_pair<L: Lanes>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]; 2]) {
+pub fn fp_mul_pair<L: Lanes52>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]; 2]) {
     [*out[0], *out[1]] = sums([[a[0]], [a[1]]], [[b[0]], [b[1]]]);
 }
 
 /// (a0 b0 - a1 b1, a0 b1 + a1 b0). Schoolbook: with one reduction a component, Karatsuba's method trades 112 of 784
 /// multiply-adds for as many additions, which want the same execution ports.
 #[inline(always)]
-pub fn fp2_mul<L: Lanes>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]; 2]) {
+pub fn fp2_mul<L: Lanes52>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]; 2]) {
     let mut negated = multiple::<L>(8);
     for j in 0..8 {
         negated[j] = negated[j].sub(b[1][j]);
@@ -201,7 +201,7 @@ pub fn fp2_mul<L: Lanes>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2], b: [&[L; 8]; 2]
 
 /// ((a0 + a1) (a0 - a1), 2 a0 a1).
 #[inline(always)]
-pub fn fp2_square<L: Lanes>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2]) {
+pub fn fp2_square<L: Lanes52>(out: [&mut [L; 8]; 2], a: [&[L; 8]; 2]) {
     let (mut sum, mut difference, mut double) = (*a[0], multiple::<L>(8), *a[0]);
     for j in 0..8 {
         sum[j] = sum[j].add(a[1][j]);

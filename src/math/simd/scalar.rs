@@ -4,7 +4,7 @@
 //! Transforms are linear, so vectors keep the factor 2^256 that they have in memory: a product of such an element with a
 //! factor whose Montgomery form is by 2^260 is again one.
 
-use super::lanes::{Lanes, Row};
+use super::lanes::{Lanes52, Row};
 use crate::math::field::Field;
 use crate::math::fr::{Fr, MODULUS};
 use crate::math::limbs;
@@ -53,7 +53,7 @@ const TOP_RECIPROCAL: u64 = (1 << 52) / (MULTIPLES[1][4] + 1);
 
 /// k r in every lane.
 #[inline(always)]
-pub fn multiple<L: Lanes>(k: usize) -> Limbs<L> {
+pub fn multiple<L: Lanes52>(k: usize) -> Limbs<L> {
     let mut out = [L::splat(0); 5];
     for j in 0..5 {
         out[j] = L::splat(MULTIPLES[k][j]);
@@ -63,7 +63,7 @@ pub fn multiple<L: Lanes>(k: usize) -> Limbs<L> {
 
 /// Takes the carries: limbs of 52 bits of the same value, which may not be negative.
 #[inline(always)]
-pub fn normalise<L: Lanes>(mut x: Limbs<L>) -> Limbs<L> {
+pub fn normalise<L: Lanes52>(mut x: Limbs<L>) -> Limbs<L> {
     let low = L::splat(LOW);
     for j in 0..4 {
         x[j + 1] = x[j + 1].add(x[j].carry());
@@ -75,7 +75,7 @@ pub fn normalise<L: Lanes>(mut x: Limbs<L>) -> Limbs<L> {
 
 /// Columns of `a + b`.
 #[inline(always)]
-pub fn add<L: Lanes>(a: &Limbs<L>, b: &Limbs<L>) -> Limbs<L> {
+pub fn add<L: Lanes52>(a: &Limbs<L>, b: &Limbs<L>) -> Limbs<L> {
     let mut out = *a;
     for j in 0..5 {
         out[j] = out[j].add(b[j]);
@@ -85,7 +85,7 @@ pub fn add<L: Lanes>(a: &Limbs<L>, b: &Limbs<L>) -> Limbs<L> {
 
 /// Columns of `a - b + bound`.
 #[inline(always)]
-pub fn subtract<L: Lanes>(a: &Limbs<L>, b: &Limbs<L>, bound: &Limbs<L>) -> Limbs<L> {
+pub fn subtract<L: Lanes52>(a: &Limbs<L>, b: &Limbs<L>, bound: &Limbs<L>) -> Limbs<L> {
     let mut out = *a;
     for j in 0..5 {
         out[j] = out[j].sub(b[j]).add(bound[j]);
@@ -95,7 +95,7 @@ pub fn subtract<L: Lanes>(a: &Limbs<L>, b: &Limbs<L>, bound: &Limbs<L>) -> Limbs
 
 /// Columns of a value below 35 r, not negative, to limbs of one below 1.4 r (the quotient's factor has but six bits).
 #[inline(always)]
-pub fn reduce<L: Lanes>(x: Limbs<L>) -> Limbs<L> {
+pub fn reduce<L: Lanes52>(x: Limbs<L>) -> Limbs<L> {
     let mut x = normalise(x);
     let zero = L::splat(0);
     let quotient = zero.mul_high(x[4], L::splat(TOP_RECIPROCAL));
@@ -111,7 +111,7 @@ pub fn reduce<L: Lanes>(x: Limbs<L>) -> Limbs<L> {
 
 /// The same to the residue below r.
 #[inline(always)]
-pub fn canonical<L: Lanes>(x: Limbs<L>) -> Limbs<L> {
+pub fn canonical<L: Lanes52>(x: Limbs<L>) -> Limbs<L> {
     let x = reduce(x);
     let mut less = x;
     let low = L::splat(LOW);
@@ -147,7 +147,7 @@ macro_rules! five_times {
 /// `U` Montgomery products at once, so that their chains of dependences overlap. Factors a r and b r, with a b at most 35,
 /// give less than 2 r.
 #[inline(always)]
-pub fn mul<L: Lanes, const U: usize>(a: [&Limbs<L>; U], b: [&Limbs<L>; U]) -> [Limbs<L>; U] {
+pub fn mul<L: Lanes52, const U: usize>(a: [&Limbs<L>; U], b: [&Limbs<L>; U]) -> [Limbs<L>; U] {
     let zero = L::splat(0);
     let r = multiple::<L>(1);
     let inverse = L::splat(INVERSE);
@@ -184,7 +184,7 @@ pub fn mul<L: Lanes, const U: usize>(a: [&Limbs<L>; U], b: [&Limbs<L>; U]) -> [L
 
 /// Words of eight elements as limbs of them, or of sixteen times them.
 #[inline(always)]
-pub fn from_words<L: Lanes>(w: [L; 4], times_16: bool) -> Limbs<L> {
+pub fn from_words<L: Lanes52>(w: [L; 4], times_16: bool) -> Limbs<L> {
     let low = L::splat(LOW);
     let [w0, w1, w2, w3] = w;
     if times_16 {
@@ -208,7 +208,7 @@ pub fn from_words<L: Lanes>(w: [L; 4], times_16: bool) -> Limbs<L> {
 
 /// Limbs of eight values below 2^256 as words.
 #[inline(always)]
-pub fn to_words<L: Lanes>(l: &Limbs<L>) -> [L; 4] {
+pub fn to_words<L: Lanes52>(l: &Limbs<L>) -> [L; 4] {
     [
         l[0].or(l[1].left::<52>()),
         l[1].right::<12>().or(l[2].left::<40>()),
@@ -225,7 +225,7 @@ pub fn factor(x: &Fr) -> [u64; 5] {
 
 /// A factor's limbs in every lane.
 #[inline(always)]
-pub fn splat<L: Lanes>(limbs: &[u64; 5]) -> Limbs<L> {
+pub fn splat<L: Lanes52>(limbs: &[u64; 5]) -> Limbs<L> {
     let mut out = [L::splat(0); 5];
     for j in 0..5 {
         out[j] = L::splat(limbs[j]);
@@ -256,7 +256,7 @@ impl Factors {
 
     /// Factor `k` in every lane.
     #[inline(always)]
-    pub fn splat<L: Lanes>(&self, k: usize) -> Limbs<L> {
+    pub fn splat<L: Lanes52>(&self, k: usize) -> Limbs<L> {
         let rows = &self.0[k / 8];
         let mut out = [L::splat(0); 5];
         for j in 0..5 {
@@ -267,7 +267,7 @@ impl Factors {
 
     /// Factors `8 block .. 8 block + 8`.
     #[inline(always)]
-    pub fn block<L: Lanes>(&self, block: usize) -> Limbs<L> {
+    pub fn block<L: Lanes52>(&self, block: usize) -> Limbs<L> {
         let rows = &self.0[block];
         let mut out = [L::splat(0); 5];
         for j in 0..5 {

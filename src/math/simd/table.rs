@@ -1,12 +1,11 @@
 //! Points in memory for the lanes: each point's coordinates in rows of eight limbs, one row a component, first those of x.
 //!
-//! Coordinates are scaled: (x, y) stands as (u^2 x, u^3 y) with u = 2^-16, on the isomorphic curve y^2 = x^3 + u^6 b.
-//! Formulas of addition do not contain b, so nothing else knows. Then the Montgomery form of u^2 x = 2^-32 x with R =
-//! 2^416 is that of x with R = 2^384: abscissas are taken over as they are, and only ordinates cost a product.
+//! Coordinates are scaled: (x, y) stands as (u^2 x, u^3 y) with u = 2^-16, or 2^-4 (u^2 = 2^384 / R), on the isomorphic curve y^2 = x^3 + u^6 b.
+//! Formulas of addition do not contain b, so nothing else knows. Then the Montgomery form of u^2 x with
+//! the lanes' R is that of x with R = 2^384: abscissas are taken over as they are, and only ordinates cost a product.
 
 use super::element::{Element, mul_pair};
 use super::lanes::{Lanes, Row, Task};
-use super::product::{join, split};
 use crate::error::{Result, reserve};
 use crate::math::curve::{Affine, CurveField};
 use crate::math::field::Field;
@@ -14,8 +13,16 @@ use crate::math::fp::{Fp, MODULUS};
 use crate::math::limbs;
 use crate::par;
 
-/// 2^400 mod p: as limbs the factor that scales an ordinate, as an element (2^16) the one that scales it back.
-const SCALE: [u64; 6] = limbs::power_of_two_mod(400, &MODULUS);
+/// 2^384 / u mod p: on lanes the factor that scales an ordinate, as an element (1 / u) the one that scales it back.
+struct Scale<L>(std::marker::PhantomData<L>);
+
+impl<L: Lanes> Scale<L> {
+    /// log2 of R.
+    const BITS: usize = L::LIMBS * L::BITS as usize;
+    const VALUE: [u64; 6] = limbs::power_of_two_mod(384 + (Self::BITS - 384) / 2, &MODULUS);
+    /// What the inverse of limbs, taken with R = 2^384, lacks.
+    const LACK: [u64; 6] = limbs::power_of_two_mod(384 + 2 * (Self::BITS - 384), &MODULUS);
+}
 
 /// Points, `2 D` rows each; those that are infinity hold anything.
 #[derive(Debug, Default)]
@@ -88,8 +95,8 @@ impl<'a, L: Lanes, F: CurveField, P: Fn(usize) -> &'a Affine<F>, const D: usize>
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let mut scale = [[0; 8]; D];
-        scale[0] = split(&SCALE);
+        let mut scale = [[0; 6]; D];
+        scale[0] = Scale::<L>::VALUE;
         let scale = Element::<L, D>::splat(&scale);
         // Sixteen ordinates on their way.
         let mut ordinates = [Row([0; 8]); 32];
@@ -100,8 +107,8 @@ impl<'a, L: Lanes, F: CurveField, P: Fn(usize) -> &'a Affine<F>, const D: usize>
                 let point = (self.point)(self.first + index);
                 let (x, y) = (point.x.components(), point.y.components());
                 for k in 0..D {
-                    rows[2 * D * i + k].0 = split(&x[k].0);
-                    ordinates[D * i + k].0 = split(&y[k].0);
+                    rows[2 * D * i + k] = L::pack(&x[k].0);
+                    ordinates[D * i + k] = L::pack(&y[k].0);
                 }
                 self.infinite[index / 64] |= u64::from(point.is_infinity()) << (index % 64);
             }
@@ -120,9 +127,9 @@ impl<'a, L: Lanes, F: CurveField, P: Fn(usize) -> &'a Affine<F>, const D: usize>
 }
 
 /// The point that the rows `rows[..2 D]` hold.
-pub fn read<F: CurveField, const D: usize>(rows: &[Row]) -> Affine<F> {
-    let component = |k: usize| Fp(limbs::reduce_once(join(&rows[k].0), &MODULUS));
-    let unscaled = |k: usize| component(D + k) * Fp(SCALE);
+pub fn read<L: Lanes, F: CurveField, const D: usize>(rows: &[Row]) -> Affine<F> {
+    let component = |k: usize| Fp(limbs::reduce_once(L::unpack(&rows[k]), &MODULUS));
+    let unscaled = |k: usize| component(D + k) * Fp(Scale::<L>::VALUE);
     if D == 1 {
         Affine { x: F::from_components([component(0), Fp::ZERO]), y: F::from_components([unscaled(0), Fp::ZERO]) }
     } else {
@@ -139,25 +146,23 @@ pub fn invert<L: Lanes, F: CurveField, const D: usize>(a: &[Element<L, D>; 2]) -
     let mut out = *a;
     mul_pair(&mut out, [&a[0], &a[0]], [&a[1], &a[1]]);
     let (all, others) = out[0].lane_products();
-    let all = Element::splat(&inverse::<F, D>(&all.to_rows().map(|rows| rows[0])));
+    let all = Element::splat(&inverse::<L, F, D>(&all.to_rows().map(|rows| rows[0])));
     mul_pair(&mut out, [&all, &all], [&others, &others]);
     let inverse = out[0];
     mul_pair(&mut out, [&inverse, &inverse], [&a[1], &a[0]]);
     out
 }
 
-/// The inverse of one element, both with R = 2^416.
-fn inverse<F: CurveField, const D: usize>(rows: &[Row; D]) -> [[u64; 8]; D] {
-    // With R = 2^384 the limbs stand for 2^32 x; its inverse's limbs lack 2^64.
-    const LACK: Fp = Fp(limbs::power_of_two_mod(384 + 64, &MODULUS));
+/// The inverse of one element, both with the lanes' R.
+fn inverse<L: Lanes, F: CurveField, const D: usize>(rows: &[Row; D]) -> [[u64; 6]; D] {
     let mut parts = [Fp::ZERO; 2];
     for k in 0..D {
-        parts[k] = Fp(limbs::reduce_once(join(&rows[k].0), &MODULUS));
+        parts[k] = Fp(limbs::reduce_once(L::unpack(&rows[k]), &MODULUS));
     }
     let inverse = F::from_components(parts).inverse().components();
-    let mut out = [[0; 8]; D];
+    let mut out = [[0; 6]; D];
     for k in 0..D {
-        out[k] = split(&(inverse[k] * LACK).0);
+        out[k] = (inverse[k] * Fp(Scale::<L>::LACK)).0;
     }
     out
 }

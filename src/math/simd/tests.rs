@@ -1,9 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 use super::element::{Element, Factor, Loose, mul_pair, square_pair};
-use super::lanes::{Lanes, Row, Task};
+use super::lanes::{Lanes, Lanes52, Row, Task};
 use super::portable::Portable;
-use super::product::{MULTIPLES, join, split};
+use super::product::{MULTIPLES, join};
 use super::scalar::Factors;
 use super::table::invert;
 use super::{msm, ntt, pointwise, tuning};
@@ -27,6 +27,12 @@ macro_rules! on_all_backends {
         fn $name() {
             $function::<Portable, Fp, 1>($($argument),*);
             $function::<Portable, Fp2, 2>($($argument),*);
+            if super::second_available() {
+                $function::<super::Second, Fp, 1>($($argument),*);
+                $function::<super::Second, Fp2, 2>($($argument),*);
+            } else {
+                eprintln!("NOT TESTED: {} with AVX2, which this processor has not", stringify!($name));
+            }
             if super::available() {
                 $function::<super::Best, Fp, 1>($($argument),*);
                 $function::<super::Best, Fp2, 2>($($argument),*);
@@ -53,56 +59,74 @@ on_all_backends! {
     subgroup_rounds_find_what_is_planted => planted();
 }
 
-/// A representative (of the class modulo p that has these 384 bits, if below 2 p) as limbs.
-fn extreme_limbs() -> Vec<[u64; 8]> {
-    let all = (1 << 52) - 1;
+/// Numbers below 2 p whose limbs are extreme, of 52 bits and of 28.
+fn extreme_values() -> Vec<[u64; 6]> {
     let top = MULTIPLES[2][7];
-    let mut out: Vec<[u64; 8]> = MULTIPLES[..3].to_vec();
-    for i in 0..7 {
-        let mut one = [0; 8];
-        one[i] = all;
-        out.push(one);
-        one[i] = 1;
-        out.push(one);
-        let mut but = [all; 8];
-        (but[i], but[7]) = (0, top - 1);
-        out.push(but);
+    let mut out: Vec<[u64; 6]> = MULTIPLES[..3].iter().map(join).collect();
+    for (count, bits) in [(8, 52), (14, 28)] {
+        let all = (1 << bits) - 1;
+        let value = |limbs: &[u64]| from_limbs(limbs, bits);
+        for i in 0..count - 1 {
+            let mut one = vec![0; count];
+            one[i] = all;
+            out.push(value(&one));
+            one[i] = 1;
+            out.push(value(&one));
+            let mut but = vec![all; count];
+            (but[i], but[count - 1]) = (0, top - 1);
+            out.push(value(&but));
+        }
+        let (mut most, mut least) = (vec![all; count], vec![0; count]);
+        (most[count - 1], least[count - 1]) = (top - 1, top);
+        out.extend([value(&most), value(&least)]);
     }
-    out.push([all, all, all, all, all, all, all, top - 1]);
-    out.push([0, 0, 0, 0, 0, 0, 0, top]);
     for near in [1, 2] {
         let (mut below, mut above) = (MULTIPLES[near], MULTIPLES[near]);
         below[0] -= 1;
         above[0] += 1;
-        out.push(below);
+        out.push(join(&below));
         if near == 1 {
-            out.push(above);
+            out.push(join(&above));
         }
     }
     out
 }
 
-/// The residue that limbs (of at most 8 p) stand for, by R = 2^416.
-fn residue(limbs: &[u64; 8]) -> Fp {
-    let mut wide = join(limbs);
-    // 8 p needs 384 bits, and join takes as many.
-    assert!(limbs[7] < 1 << 20);
-    while !limbs::less(&wide, &MODULUS) {
-        wide = limbs::sub(&wide, &MODULUS).0;
+/// The number below 2^384 of these limbs.
+fn from_limbs(limbs: &[u64], bits: usize) -> [u64; 6] {
+    let mut out = [0; 6];
+    for (j, limb) in limbs.iter().enumerate() {
+        let (word, bit) = (bits * j / 64, bits * j % 64);
+        out[word] |= limb << bit;
+        if bit + bits > 64 && word < 5 {
+            out[word + 1] |= limb >> (64 - bit);
+        }
     }
-    // The limbs are x 2^416, and Fp(limbs) is x 2^32.
-    Fp(wide) * Fp::from_canonical([1 << 32, 0, 0, 0, 0, 0]).unwrap().inverse()
+    out
 }
 
-fn residues<L: Lanes, F: CurveField, const D: usize>(components: &[[L; 8]; D]) -> [F; 8] {
+/// The residue that a number of at most 8 p stands for on these lanes.
+fn residue<L: Lanes>(mut words: [u64; 6]) -> Fp {
+    while !limbs::less(&words, &MODULUS) {
+        words = limbs::sub(&words, &MODULUS).0;
+    }
+    // The number is x R, and Fp of it is x R / 2^384.
+    let excess = L::LIMBS * L::BITS as usize - 384;
+    Fp(words) * Fp::from_canonical([1 << excess, 0, 0, 0, 0, 0]).unwrap().inverse()
+}
+
+fn residues<L: Lanes, F: CurveField, const D: usize>(components: &[L::Limbs; D]) -> [F; 8] {
     let mut out = [[Fp::ZERO; 2]; 8];
     for (k, limbs) in components.iter().enumerate() {
-        let mut rows = [Row([0; 8]); 8];
-        for j in 0..8 {
+        let mut rows = vec![Row([0; 8]); L::LIMBS];
+        for j in 0..L::LIMBS {
             limbs[j].store(&mut rows[j]);
+            let bits = if j == L::LIMBS - 1 { 20 } else { L::BITS };
+            assert!(rows[j].0.iter().all(|limb| limb >> bits == 0), "limb {j}: {:x?}", rows[j]);
         }
         for lane in 0..8 {
-            out[lane][k] = residue(&std::array::from_fn(|j| rows[j].0[lane]));
+            let limbs: Vec<u64> = rows.iter().map(|row| row.0[lane]).collect();
+            out[lane][k] = residue::<L>(from_limbs(&limbs, L::BITS as usize));
         }
     }
     out.map(F::from_components)
@@ -112,8 +136,10 @@ fn check<L: Lanes, F: CurveField, const D: usize>(got: &impl Factor<L, D>, limit
     let components = got.components();
     for limbs in components {
         let mut row = Row([0; 8]);
-        limbs[7].store(&mut row);
-        assert!(row.0.iter().all(|top| *top <= limit * (MULTIPLES[1][7] + 1)), "above {limit} p");
+        limbs[L::LIMBS - 1].store(&mut row);
+        // With 28-bit limbs a product may exceed p by a sixteenth.
+        let most = limit * (MULTIPLES[1][7] + 1) + if L::BITS == 28 { MULTIPLES[1][7] / 16 } else { 0 };
+        assert!(row.0.iter().all(|top| *top <= most), "above {limit} p");
     }
     let got = residues::<L, F, D>(components);
     for (lane, got) in got.iter().enumerate() {
@@ -121,7 +147,7 @@ fn check<L: Lanes, F: CurveField, const D: usize>(got: &impl Factor<L, D>, limit
     }
 }
 
-struct FieldTest<L, F, const D: usize>(Vec<[u64; 8]>, std::marker::PhantomData<(L, F)>);
+struct FieldTest<L, F, const D: usize>(Vec<[u64; 6]>, std::marker::PhantomData<(L, F)>);
 
 impl<L: Lanes, F: CurveField, const D: usize> Task for FieldTest<L, F, D> {
     type Output = ();
@@ -132,12 +158,13 @@ impl<L: Lanes, F: CurveField, const D: usize> Task for FieldTest<L, F, D> {
             let pick = |random: &mut Random| {
                 let mut rows = [Row([0; 8]); 16];
                 for row in &mut rows {
-                    row.0 = pool[random.below(pool.len())];
+                    *row = L::pack(&pool[random.below(pool.len())]);
                 }
                 Element::<L, D>::gather(&rows, &std::array::from_fn(|i| D * i))
             };
             let [a, b, c, d] = std::array::from_fn(|_| pick(&mut random));
             let [ra, rb, rc, rd] = [a, b, c, d].map(|x| residues::<L, F, D>(x.components()));
+            check(&Element::<L, D>::gather(&rows_of(&a), &std::array::from_fn(|i| D * i)), 2, |i| ra[i]);
             let (wide, wider): (Loose<L, D>, Loose<L, D>) = (a.difference(&b), c.triple());
             check(&wide, 4, |i| ra[i] - rb[i]);
             check(&wider, 6, |i| rc[i].double() + rc[i]);
@@ -177,6 +204,12 @@ impl<L: Lanes, F: CurveField, const D: usize> Task for FieldTest<L, F, D> {
     }
 }
 
+/// Eight elements as rows, those of an element together.
+fn rows_of<L: Lanes, const D: usize>(x: &Element<L, D>) -> Vec<Row> {
+    let rows = x.to_rows();
+    (0..8 * D).map(|i| rows[i % D][i / D]).collect()
+}
+
 impl<L: Lanes, const D: usize> Loose<L, D> {
     /// `a - b`, as the denominator of a sum of b and a is.
     fn clone_of(&self, a: &Element<L, D>, b: &Element<L, D>) -> Self {
@@ -186,10 +219,10 @@ impl<L: Lanes, const D: usize> Loose<L, D> {
 
 fn field_operations<L: Lanes, F: CurveField, const D: usize>() {
     let mut random = Random(19);
-    let mut pool = extreme_limbs();
+    let mut pool = extreme_values();
     for _ in 0..20 {
         let x: [u64; 6] = std::array::from_fn(|i| if i == 5 { random.next() >> 4 } else { random.next() });
-        pool.push(split(&limbs::reduce_once(x, &MODULUS)));
+        pool.push(limbs::reduce_once(x, &MODULUS));
     }
     L::run(FieldTest::<L, F, D>(pool, Default::default()));
 }
@@ -414,7 +447,7 @@ impl<T> Drop for Guarded<T> {
     }
 }
 
-fn transforms<L: Lanes>() {
+fn transforms<L: Lanes52>() {
     let mut random = Random(50);
     for log in 6..=16 {
         let n = 1usize << log;
@@ -442,7 +475,7 @@ fn transforms<L: Lanes>() {
     }
 }
 
-fn pointwise_products<L: Lanes>() {
+fn pointwise_products<L: Lanes52>() {
     let mut random = Random(51);
     let extremes = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr([u64::MAX, u64::MAX, u64::MAX, MODULUS_R[3] - 1])];
     let mut vector =
