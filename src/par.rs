@@ -19,14 +19,39 @@ where
     if in_pool() { rayon::join(a, b) } else { (a(), b()) }
 }
 
-/// `(0..count).map(f)`, in order.
-pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+/// `(0..count).map(f)`, in order. For few results that take long; [`map_many`] is for many.
+pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut results: Vec<Option<T>> = std::iter::repeat_with(|| None).take(count).collect();
+    for_each_chunk_mut(&mut results, 1, |start, results| {
+        for (i, result) in results.iter_mut().enumerate() {
+            *result = Some(f(start + i));
+        }
+    });
+    all(results)
+}
+
+/// `(0..count).map(f)`, in order, each result written where it stays: for many that take little.
+pub fn map_many<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     if in_pool() { (0..count).into_par_iter().map(f).collect() } else { (0..count).map(f).collect() }
 }
 
 /// `items.map(f)`, in order, for items that are owned or borrowed mutably.
-pub fn map_items<I: Send, T: Send>(items: Vec<I>, f: impl Fn(I) -> T + Sync + Send) -> Vec<T> {
-    if in_pool() { items.into_par_iter().map(f).collect() } else { items.into_iter().map(f).collect() }
+pub fn map_items<I: Send, T: Send>(items: Vec<I>, f: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let mut items: Vec<Option<I>> = items.into_iter().map(Some).collect();
+    let mut results: Vec<Option<T>> = std::iter::repeat_with(|| None).take(items.len()).collect();
+    for_each_chunk_pair_mut(&mut items, &mut results, 1, |_, items, results| {
+        for (item, result) in items.iter_mut().zip(results) {
+            *result = item.take().map(&f);
+        }
+    });
+    all(results)
+}
+
+/// Every place has been filled.
+fn all<T>(results: Vec<Option<T>>) -> Vec<T> {
+    let mut out = Vec::with_capacity(results.len());
+    out.extend(results.into_iter().flatten());
+    out
 }
 
 /// Calls `f(start, piece of a, piece of b)` for the pieces of `size` elements of two slices of one length (the longer
@@ -35,7 +60,7 @@ pub fn for_each_chunk_pair_mut<A: Send, B: Send>(
     a: &mut [A],
     b: &mut [B],
     size: usize,
-    f: impl Fn(usize, &mut [A], &mut [B]) + Sync + Send,
+    f: impl Fn(usize, &mut [A], &mut [B]) + Sync,
 ) {
     let length = a.len().min(b.len());
     for_each_chunk_pair_rows(&mut a[..length], size, &mut b[..length], size, f);
@@ -48,27 +73,84 @@ pub fn for_each_chunk_pair_rows<A: Send, B: Send>(
     row_size: usize,
     words: &mut [B],
     word_size: usize,
-    f: impl Fn(usize, &mut [A], &mut [B]) + Sync + Send,
+    f: impl Fn(usize, &mut [A], &mut [B]) + Sync,
 ) {
     let (row_size, word_size) = (row_size.max(1), word_size.max(1));
-    if in_pool() {
-        let pairs = rows.par_chunks_mut(row_size).zip(words.par_chunks_mut(word_size)).enumerate();
-        pairs.for_each(|(i, (rows, words))| f(i * word_size, rows, words));
-    } else {
-        let pairs = rows.chunks_mut(row_size).zip(words.chunks_mut(word_size)).enumerate();
-        pairs.for_each(|(i, (rows, words))| f(i * word_size, rows, words));
-    }
+    run(Box::new(Pieces { rows, row_size, words, word_size, start: 0, f: &f }));
 }
 
 /// Calls `f(start, chunk)` for the pieces of `items` of `size` elements (the last may be shorter); `start` is the
 /// index of the piece's first element. A `size` of 0 counts as 1.
-pub fn for_each_chunk_mut<T: Send>(items: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) + Sync + Send) {
-    let size = size.max(1);
-    if in_pool() {
-        items.par_chunks_mut(size).enumerate().for_each(|(i, chunk)| f(i * size, chunk));
-    } else {
-        items.chunks_mut(size).enumerate().for_each(|(i, chunk)| f(i * size, chunk));
+pub fn for_each_chunk_mut<T: Send>(items: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) + Sync) {
+    let mut nothing = vec![(); items.len()];
+    for_each_chunk_pair_mut(items, &mut nothing, size, |start, chunk, _| f(start, chunk));
+}
+
+/// Pieces that one thread works through unless another one takes some of them. An object, since rayon's own iterators are compiled
+/// anew for each closure, which made half of the library.
+trait Work<'a>: Send {
+    /// How many pieces there are.
+    fn pieces(&self) -> usize;
+    /// The first `at` pieces, and those that follow.
+    fn split(self: Box<Self>, at: usize) -> (AnyWork<'a>, AnyWork<'a>);
+    /// Works through all of them, in order.
+    fn run(self: Box<Self>);
+}
+
+type AnyWork<'a> = Box<dyn Work<'a> + 'a>;
+
+/// What is called with a piece of each slice and the index of the second one's first element.
+type OnPiece<'a, A, B> = dyn Fn(usize, &mut [A], &mut [B]) + Sync + 'a;
+
+/// Two slices of which pieces belong together.
+struct Pieces<'a, A, B> {
+    rows: &'a mut [A],
+    row_size: usize,
+    words: &'a mut [B],
+    word_size: usize,
+    /// The index of the first word among all.
+    start: usize,
+    f: &'a OnPiece<'a, A, B>,
+}
+
+impl<'a, A: Send, B: Send> Work<'a> for Pieces<'a, A, B> {
+    fn pieces(&self) -> usize {
+        self.rows.len().div_ceil(self.row_size).min(self.words.len().div_ceil(self.word_size))
     }
+
+    fn split(self: Box<Self>, at: usize) -> (AnyWork<'a>, AnyWork<'a>) {
+        let Self { rows, row_size, words, word_size, start, f } = *self;
+        let (rows, more_rows) = rows.split_at_mut((at * row_size).min(rows.len()));
+        let (words, more_words) = words.split_at_mut((at * word_size).min(words.len()));
+        let rest = Self { rows: more_rows, row_size, words: more_words, word_size, start: start + words.len(), f };
+        (Box::new(Self { rows, row_size, words, word_size, start, f }), Box::new(rest))
+    }
+
+    fn run(self: Box<Self>) {
+        let pieces = self.rows.chunks_mut(self.row_size).zip(self.words.chunks_mut(self.word_size));
+        for (i, (rows, words)) in pieces.enumerate() {
+            (self.f)(self.start + i * self.word_size, rows, words);
+        }
+    }
+}
+
+fn run(work: AnyWork) {
+    if in_pool() { divide(work, rayon::current_num_threads(), false) } else { work.run() }
+}
+
+/// Halves the work as rayon's iterators do: until there is a part for each thread, and again where a part was taken by another
+/// thread, which tells that threads are free. `halvings` bounds how many parts come of parts that nobody took.
+fn divide(work: AnyWork, halvings: usize, taken: bool) {
+    let pieces = work.pieces();
+    if pieces < 2 || (halvings == 0 && !taken) {
+        return work.run();
+    }
+    let halvings = if taken { rayon::current_num_threads().max(halvings / 2) } else { halvings / 2 };
+    let (left, right) = work.split(pieces / 2);
+    rayon::join_context(
+        |context| divide(left, halvings, context.migrated()),
+        |context| divide(right, halvings, context.migrated()),
+    );
 }
 
 /// A piece size that gives every thread a few pieces of `count` items, and none fewer than `least`.
@@ -78,4 +160,116 @@ pub fn piece(count: usize, least: usize) -> usize {
 
 fn in_pool() -> bool {
     rayon::current_thread_index().is_some()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use super::*;
+
+    const COUNTS: [usize; 14] = [0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000];
+
+    /// Outside a pool, and in pools of 1, 2, 3 and 8 threads.
+    fn everywhere(f: impl Fn() + Send + Sync) {
+        f();
+        for threads in [1, 2, 3, 8] {
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(&f);
+        }
+    }
+
+    #[test]
+    fn results_come_in_order() {
+        everywhere(|| {
+            for count in COUNTS {
+                let wanted: Vec<String> = (0..count).map(|i| i.to_string()).collect();
+                assert_eq!(map(count, |i| i.to_string()), wanted);
+                assert_eq!(map_many(count, |i| i.to_string()), wanted);
+                assert_eq!(map_items(wanted.clone(), |text| text), wanted);
+                let mut numbers: Vec<usize> = (0..count).collect();
+                let lent = map_items(numbers.iter_mut().collect(), |number| {
+                    *number += 1;
+                    *number
+                });
+                assert_eq!(lent, numbers);
+            }
+        });
+    }
+
+    #[test]
+    fn each_piece_is_seen_once_with_its_place() {
+        everywhere(|| {
+            for (count, size) in
+                COUNTS.iter().flat_map(|&count| [0, 1, 2, 3, 32, 999, 1000, 1001].map(|size| (count, size)))
+            {
+                let wanted: Vec<usize> = (0..count).map(|i| i + 1).collect();
+                let mut a = vec![0; count];
+                for_each_chunk_mut(&mut a, size, |start, piece| {
+                    assert!(start % size.max(1) == 0 && (piece.len() == size.max(1) || start + piece.len() == count));
+                    piece.iter_mut().enumerate().for_each(|(i, a)| *a += start + i + 1);
+                });
+                assert_eq!(a, wanted);
+
+                // The longer one's tail is left alone.
+                let (mut a, mut b) = (vec![0; count], vec![0; count + 5]);
+                for_each_chunk_pair_mut(&mut a, &mut b, size, |start, a, b| {
+                    assert_eq!(a.len(), b.len());
+                    for (i, (a, b)) in a.iter_mut().zip(b).enumerate() {
+                        (*a, *b) = (*a + start + i + 1, *b + start + i + 1);
+                    }
+                });
+                assert_eq!(a, wanted);
+                assert_eq!((&b[..count], &b[count..]), (&wanted[..], &[0; 5][..]));
+            }
+        });
+    }
+
+    #[test]
+    fn rows_and_words_end_with_the_shorter() {
+        everywhere(|| {
+            for (rows, words) in [(0, 5), (5, 0), (64, 10), (65, 9), (66, 9), (1000, 17)] {
+                let pieces = usize::min(rows_in(rows, 8), rows_in(words, 3));
+                let (mut a, mut b) = (vec![0; rows], vec![0; words]);
+                for_each_chunk_pair_rows(&mut a, 8, &mut b, 3, |start, rows, words| {
+                    assert_eq!(start % 3, 0);
+                    rows.fill(start / 3 + 1);
+                    words.fill(start / 3 + 1);
+                });
+                assert!(a.iter().enumerate().all(|(i, a)| *a == if i / 8 < pieces { i / 8 + 1 } else { 0 }));
+                assert!(b.iter().enumerate().all(|(i, b)| *b == if i / 3 < pieces { i / 3 + 1 } else { 0 }));
+            }
+        });
+        fn rows_in(count: usize, size: usize) -> usize {
+            count.div_ceil(size)
+        }
+    }
+
+    /// Two pieces that wait for each other meet only on two threads.
+    #[test]
+    fn pieces_run_at_the_same_time() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        use std::time::{Duration, Instant};
+
+        let meet = |arrived: &AtomicUsize| {
+            arrived.fetch_add(1, Ordering::SeqCst);
+            let end = Instant::now() + Duration::from_secs(20);
+            while arrived.load(Ordering::SeqCst) < 2 && Instant::now() < end {
+                std::thread::yield_now();
+            }
+            arrived.load(Ordering::SeqCst) == 2
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let arrived = AtomicUsize::new(0);
+        assert_eq!(pool.install(|| map(2, |_| meet(&arrived))), [true, true]);
+        let arrived = AtomicUsize::new(0);
+        assert_eq!(pool.install(|| map_items(vec![(), ()], |()| meet(&arrived))), [true, true]);
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        everywhere(|| {
+            let caught = std::panic::catch_unwind(|| map(100, |i| assert_ne!(i, 77)));
+            assert!(caught.is_err());
+        });
+    }
 }

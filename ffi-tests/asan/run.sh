@@ -10,5 +10,8 @@ filters=("$@")
 export CARGO_TARGET_DIR=target/sanitized-address RUSTC_BOOTSTRAP=1
 export RUSTFLAGS="-Zsanitizer=address -Cunsafe-allow-abi-mismatch=sanitizer"
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
-exec cargo test --release --config profile.release.codegen-units=16 --config profile.release.debug-assertions=true --config profile.release.overflow-checks=true --locked \
- --target x86_64-unknown-linux-gnu -p libgroth16 --lib -- "${filters[@]}"
+profile=()
+for setting in opt-level=1 'lto="off"' codegen-units=4 'debug="line-tables-only"' debug-assertions=true overflow-checks=true; do
+  profile+=(--config "profile.release.$setting")
+done
+exec cargo test --release "${profile[@]}" --locked --target x86_64-unknown-linux-gnu -p libgroth16 --lib -- "${filters[@]}"

@@ -181,7 +181,7 @@ pub(super) fn powers_bit_reversed(base: Fr, count: usize) -> Result<Vec<Fr>> {
     reserve(&mut table, count, "a table of roots of unity")?;
     table.push(Fr::ONE);
     while let Some(factor) = squares.pop() {
-        let low = par::map(table.len(), |k| table[k] * factor);
+        let low = par::map_many(table.len(), |k| table[k] * factor);
         table.extend(low);
     }
     Ok(table)

@@ -86,7 +86,7 @@ pub fn bucket_sums<L: Lanes, F: CurveField, const D: usize>(
 ) -> Result<Vec<Vec<Affine<F>>>> {
     let table = Table::new::<L, F, D>(points.len(), |i| &points[i])?;
     let sums = sums::<L, F, D>(&table.rows, lists)?;
-    let read = |places: &Vec<u32>| par::map(places.len(), |i| at::<L, F, D>(&sums.rows, places[i]));
+    let read = |places: &Vec<u32>| par::map_many(places.len(), |i| at::<L, F, D>(&sums.rows, places[i]));
     Ok(sums.places.iter().map(read).collect())
 }
 

@@ -251,7 +251,7 @@ impl Factors {
             rows
         };
         let blocks = elements.len().div_ceil(8);
-        Self(crate::par::map(blocks, |i| block(&elements[8 * i..elements.len().min(8 * i + 8)])))
+        Self(crate::par::map_many(blocks, |i| block(&elements[8 * i..elements.len().min(8 * i + 8)])))
     }
 
     /// Factor `k` in every lane.
