@@ -88,17 +88,27 @@ fn made(log_domain: u32) -> Result<Partition> {
     in_pool(|| partition::partition(log_domain, 3, Some(&gpu)))
 }
 
-/// Free memory of the device after 20 proofs, and after 500 more.
+/// Free memory of the device after some proofs, and after 500 more. The driver takes memory when a kernel first runs, and by
+/// measured rates those of G2 may come late: so there are more proofs before.
 pub fn flat() -> Result<Option<String>> {
     let uuid = &first()?[0];
-    let engine = engine(&first()?, 0, G2Placement::Auto)?;
-    let job = Job::new(&engine, made(15)?)?;
-    job.prove_many(&engine, 24)?;
-    let before = gpu::free_bytes(uuid)?;
-    job.prove_many(&engine, 500)?;
-    let after = gpu::free_bytes(uuid)?;
-    ensure(before.abs_diff(after) < 1 << 20, format!("{before} bytes were free, {after} are"))?;
-    Ok(Some(format!("({before} bytes free after 24 proofs, {after} after 504 more)")))
+    let mut note = String::new();
+    for (placement, warm_up) in [(G2Placement::Device, 24), (G2Placement::Auto, 200)] {
+        let engine = engine(&first()?, 0, placement)?;
+        let job = Job::new(&engine, made(15)?)?;
+        job.prove_many(&engine, warm_up)?;
+        let mut free = vec![gpu::free_bytes(uuid)?];
+        for count in [250, 254] {
+            job.prove_many(&engine, count)?;
+            free.push(gpu::free_bytes(uuid)?);
+        }
+        let retries = engine.record().totals.retries;
+        let name =
+            format!("{placement:?}, after {warm_up}, 250 and 254 proofs {free:?} bytes are free, {retries} retries");
+        ensure(free.iter().all(|now| now.abs_diff(free[0]) < 1 << 20) && retries == 0, name.clone())?;
+        note += &format!("; {name}");
+    }
+    Ok(Some(note))
 }
 
 /// Memory of the device that another context takes, all but so many bytes: the proof is right or refused; when it is given back
