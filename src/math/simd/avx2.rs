@@ -142,8 +142,6 @@ impl Lanes for Avx2 {
     type Limbs = [Self; LIMBS];
     const LIMBS: usize = LIMBS;
     const BITS: u32 = 28;
-    // About 450 KB, of 512 KB of second-level cache.
-    const PIECE: [usize; 2] = [1024, 512];
 
     #[inline]
     fn run<T: Task>(task: T) -> T::Output {

@@ -29,9 +29,6 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     const LIMBS: usize;
     /// Bits of a limb.
     const BITS: u32;
-    /// Runs of additions that are done together, at most, by the degree of the field: what they work on should stay in a core's
-    /// cache, and they should hide the inversion that they share.
-    const PIECE: [usize; 2];
     /// R, reduced: one.
     const ONE: [u64; 6] = limbs::power_of_two_mod(Self::LIMBS * Self::BITS as usize, &MODULUS);
 
@@ -162,8 +159,6 @@ macro_rules! lanes_by_52 {
         type Limbs = [Self; 8];
         const LIMBS: usize = 8;
         const BITS: u32 = 52;
-        // About 1 MB in the second group, of 2 MB of second-level cache.
-        const PIECE: [usize; 2] = [2048, 2048];
         #[inline(always)]
         fn exchange(self, shift: usize) -> Self {
             self.lookup(Self::load(&Row(std::array::from_fn(|i| (i ^ shift) as u64))))

@@ -12,6 +12,9 @@ use crate::math::curve::CurveField;
 use crate::math::msm::buckets::Sorted;
 use crate::par;
 
+/// Runs of a piece, at most: what a piece works on (about 1 MB in the second group) should stay in a core's cache.
+const PIECE: usize = 2048;
+
 /// The sums of buckets.
 #[derive(Debug, Default)]
 pub struct BucketSums {
@@ -38,14 +41,14 @@ struct Cut {
 }
 
 impl Cut {
-    fn new(sorted: &Sorted, piece: usize) -> Self {
+    fn new(sorted: &Sorted) -> Self {
         let lengths = sorted.offsets().windows(2).map(|pair| pair[1] - pair[0]);
         let (filled, total) = lengths.fold((0usize, 0u64), |(filled, total), length| {
             (filled + usize::from(length > 0), total + u64::from(length))
         });
         // Twice an even share and some, so that with even shares next to no bucket is cut. Few buckets that hold everything
         // are cut into about as many runs as every thread's batches want.
-        let share = total.div_ceil(filled.max(par::threads() * piece / 2) as u64) as u32;
+        let share = total.div_ceil(filled.max(par::threads() * PIECE / 2) as u64) as u32;
         let most = 2 * share + if filled < 512 { 2 } else { 8 };
         let (mut runs, mut first, mut longest) =
             (Vec::with_capacity(filled), Vec::with_capacity(sorted.buckets() + 1), 0);
@@ -69,8 +72,7 @@ impl Cut {
 ///
 /// Errors: `NoMemory`.
 pub fn sums<L: Lanes, F: CurveField, const D: usize>(rows: &[Row], lists: &[Sorted]) -> Result<BucketSums> {
-    let piece = L::PIECE[D - 1];
-    let cuts = par::map(lists.len(), |i| Cut::new(&lists[i], piece));
+    let cuts = par::map(lists.len(), |i| Cut::new(&lists[i]));
     let total: usize = cuts.iter().map(|cut| cut.runs.len()).sum();
     let mut out = BucketSums::default();
     reserve(&mut out.rows, total * 2 * D, "sums of buckets")?;
@@ -78,7 +80,7 @@ pub fn sums<L: Lanes, F: CurveField, const D: usize>(rows: &[Row], lists: &[Sort
     out.rows.resize(total * 2 * D, Row([0; 8]));
     let mut infinite = vec![0u8; total];
 
-    let size = (total / (4 * par::threads())).clamp(piece / 4, piece);
+    let size = (total / (4 * par::threads())).clamp(PIECE / 4, PIECE);
     let mut pieces = Vec::new();
     let (mut rest, mut rest_infinite) = (&mut out.rows[..], &mut infinite[..]);
     for (sorted, cut) in lists.iter().zip(&cuts) {
