@@ -560,7 +560,7 @@ groth16_status groth16_engine_create(const struct groth16_engine_options *option
                                      struct groth16_engine **engine);
 
 /* Takes no more jobs, ends those on a device, fails the rest with GROTH16_E_SHUTDOWN, joins all threads. When it
- * returns, each job is terminal and each callback has returned. Jobs, keys and circuits stay yours: poll, finalize
+ * returns, each job is terminal and each callback has returned. Jobs, keys, circuits and buffers stay yours: poll, finalize
  * and verify still work on them. Not from a callback: there it does nothing. In a forked child every free function
  * returns without touching anything. */
 GROTH16_API
@@ -649,8 +649,8 @@ groth16_status groth16_buffer_alloc(struct groth16_engine *engine,
 /* Where the bytes are; NULL for NULL. */
 GROTH16_API void *groth16_buffer_data(struct groth16_buffer *buffer);
 
-/* Releases a buffer, whose bytes are gone at once and whose room the engine keeps for the next of its size; jobs that
- * read it keep it alive. */
+/* Releases a buffer. Its bytes are gone at once, or when the last job that reads them has ended; the engine keeps the room
+ * for the next of its size. */
 GROTH16_API
 void groth16_buffer_free(struct groth16_buffer *buffer);
 

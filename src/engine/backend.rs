@@ -60,8 +60,10 @@ pub enum OnDevice {
 pub(super) struct Gpus {
     pub gpus: Vec<Arc<Gpu>>,
     pub g2: G2Choice,
-    /// Page-locked memory for vectors of jobs, which is dear to make.
-    pinned: Option<Arc<Pool<PinnedMemory>>>,
+    /// Page-locked memory for vectors of jobs, which is dear to make. What a job has when the pool is given up goes with that pool,
+    /// since it may be of a context that has ended.
+    pinned: Mutex<Option<Arc<Pool<PinnedMemory>>>>,
+    pinned_bytes: usize,
 }
 
 /// Page-locked memory that a job has of the pool.
@@ -144,8 +146,9 @@ impl Backend {
             Self::Gpus(gpus, placement) => {
                 let lanes = gpus.iter().map(|gpu| Lane::Gpu(Box::new(Worker::new(Arc::clone(gpu))))).collect();
                 let g2 = G2Choice { placement: Some(placement), ..G2Choice::default() };
-                let pinned = Pool::new(KEPT_VECTORS, usize::try_from(pinned_bytes).unwrap_or(usize::MAX));
-                (Gpus { gpus, g2, pinned: Some(Arc::new(pinned)) }, lanes)
+                let pinned_bytes = usize::try_from(pinned_bytes).unwrap_or(usize::MAX);
+                let pinned = Mutex::new(Some(Arc::new(Pool::new(KEPT_VECTORS, pinned_bytes))));
+                (Gpus { gpus, g2, pinned, pinned_bytes }, lanes)
             }
         }
     }
@@ -155,14 +158,14 @@ impl Gpus {
     /// Lends page-locked vectors, where there are GPUs and the system has any.
     pub fn lender(&self) -> impl Fn(usize) -> Option<Box<dyn Lent>> + Sync + '_ {
         |count| {
-            let pool = self.pinned.as_ref()?;
+            let pool = self.pinned.lock().clone()?;
             if count < LEAST_PINNED {
                 return None;
             }
             let bytes = count.checked_mul(size_of::<Fr>())?;
             let fresh = || self.gpus.iter().find_map(|gpu| gpu.pinned(bytes).ok());
             let memory = pool.take(bytes).or_else(fresh)?;
-            Some(Box::new(Borrowed { memory: Some(memory), count, pool: Arc::clone(pool) }))
+            Some(Box::new(Borrowed { memory: Some(memory), count, pool }))
         }
     }
 
@@ -179,7 +182,9 @@ impl Gpus {
 
     /// Gives the page-locked memory back that no job has.
     pub fn forget_pinned(&self) {
-        drop(self.pinned.as_ref().map(|pool| pool.empty()));
+        let fresh = (!self.gpus.is_empty()).then(|| Arc::new(Pool::new(KEPT_VECTORS, self.pinned_bytes)));
+        let old = std::mem::replace(&mut *self.pinned.lock(), fresh);
+        drop(old);
     }
 
     /// Gives back what they hold, and the page-locked memory.

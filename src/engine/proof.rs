@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
+use zeroize::Zeroizing;
+
 use super::backend::{self, Backend, Gpus, Lane, OnDevice};
 use super::budget::Permit;
 use super::carry_out::Shared;
@@ -113,6 +115,11 @@ impl Engine<Groth16> {
         let (gpus, lanes) = backend.split(pinned);
         let config = Config { device_bytes_limit: gpus.job_limit(), ..config.clone() };
         Self::new(&config, Groth16 { gpus, ..Groth16::default() }, lanes, notify)
+    }
+
+    /// Whether proofs are computed on GPUs.
+    pub fn has_gpus(&self) -> bool {
+        !self.shared.stages.gpus.gpus.is_empty()
     }
 
     /// Page-locks memory, so that GPUs read it directly; nothing is done where there are none, or where the system refuses.
@@ -233,7 +240,7 @@ fn check_count(name: &str, got: usize, wanted: usize) -> Result<()> {
 pub struct ProofScalars {
     loaded: Arc<LoadedKey>,
     points: Arc<Points>,
-    inputs: Vec<Fr>,
+    inputs: Zeroizing<Vec<Fr>>,
     /// All values, where rows are evaluated from them.
     witness: Option<Witness>,
     split: SplitWitness,
@@ -355,7 +362,7 @@ impl Stages for Groth16 {
 
     fn split(&self, input: &ProofInput) -> Result<ProofScalars> {
         let points = input.key.with_points()?;
-        let inputs = witness::read_inputs(&input.inputs)?;
+        let inputs = Zeroizing::new(witness::read_inputs(&input.inputs)?);
         let (witness, split) = match &input.rows {
             RowSource::Circuit(_) => {
                 let witness = Witness::read(&input.inputs, &input.aux, &self.gpus.lender())?;

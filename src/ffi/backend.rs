@@ -39,9 +39,8 @@ pub(super) fn chosen(options: Option<&groth16_engine_options>) -> Result<Chosen>
     let is_asked = wanted.backend == groth16_backend::GROTH16_BACKEND_GPU || !wanted.uuids.is_empty();
     let found = gpu::gpus().map(|gpus| gpus.into_iter().map(|gpu| gpu.uuid).collect::<Vec<_>>());
     match found {
-        Err(error) if !is_asked && error.status() == Status::Unsupported => {
-            wanted.cpu(Some(format!("the GPU is not used: {error}")))
-        }
+        // By itself the library uses what works, and says what does not.
+        Err(error) if !is_asked => wanted.cpu(Some(format!("no GPU is used: {error}"))),
         Err(error) => Err(error.at("backend GPU")),
         Ok(all) if all.is_empty() && !is_asked => wanted.cpu(None),
         Ok(_) if is_asked && !cfg!(feature = "cuda") => {
@@ -50,7 +49,7 @@ pub(super) fn chosen(options: Option<&groth16_engine_options>) -> Result<Chosen>
         Ok(all) if all.is_empty() && wanted.uuids.is_empty() => {
             Err(Error::new(Status::NoDevice, "backend GPU: there is none that this process is shown"))
         }
-        Ok(all) => wanted.gpus(&all),
+        Ok(all) => wanted.gpus(&all, is_asked),
     }
 }
 
@@ -106,7 +105,8 @@ impl<'a> Wanted<'a> {
         })
     }
 
-    fn gpus(&self, all: &[String]) -> Result<Chosen> {
+    /// `is_asked`: all that are named must work; else those that do are used, and the CPU where none does.
+    fn gpus(&self, all: &[String], is_asked: bool) -> Result<Chosen> {
         let placement = match self.placement {
             groth16_g2_placement::GROTH16_G2_AUTO => G2Placement::Auto,
             groth16_g2_placement::GROTH16_G2_CPU => G2Placement::Cpu,
@@ -114,8 +114,18 @@ impl<'a> Wanted<'a> {
         };
         let named: Vec<&str> =
             if self.uuids.is_empty() { all.iter().map(String::as_str).collect() } else { self.uuids.clone() };
-        let gpus = named.iter().map(|uuid| Gpu::new(uuid, self.device_bytes_limit));
-        let gpus = gpus.collect::<Result<Vec<Arc<Gpu>>>>().map_err(|error| error.at("backend GPU"))?;
+        let (mut gpus, mut unusable): (Vec<Arc<Gpu>>, _) = (Vec::new(), Vec::new());
+        for uuid in named {
+            match Gpu::new(uuid, self.device_bytes_limit) {
+                Ok(gpu) => gpus.push(gpu),
+                Err(error) if is_asked => return Err(error.at("backend GPU")),
+                Err(error) => unusable.push(format!("the GPU {uuid} is not used: {error}")),
+            }
+        }
+        let warning = (!unusable.is_empty()).then(|| unusable.join("; "));
+        if gpus.is_empty() {
+            return self.cpu(warning);
+        }
         let names: Vec<&str> = gpus.iter().map(|gpu| gpu.name()).collect();
         let (text, num_devices) = (names.join(", "), u32::try_from(gpus.len()).unwrap_or(u32::MAX));
         let device_bytes_limit = gpus.iter().map(|gpu| gpu.limit()).min().unwrap_or(0);
@@ -125,7 +135,7 @@ impl<'a> Wanted<'a> {
             num_devices,
             device_bytes_limit,
             text,
-            warning: None,
+            warning,
         })
     }
 }

@@ -157,8 +157,8 @@ pub unsafe extern "C" fn groth16_buffer_data(buffer: *mut groth16_buffer) -> *mu
     unsafe { buffer.as_ref() }.map_or(std::ptr::null_mut(), |buffer| buffer.memory.start().cast())
 }
 
-/// Releases a buffer, whose bytes are gone at once and whose room the engine keeps for the next of its size; jobs that
-/// read it keep it alive.
+/// Releases a buffer. Its bytes are gone at once, or when the last job that reads them has ended; the engine keeps the room
+/// for the next of its size.
 ///
 /// # Safety
 /// `buffer` is NULL or a handle that is used by nobody else now or later.

@@ -99,7 +99,7 @@ pub unsafe extern "C" fn groth16_engine_create(
 }
 
 /// Takes no more jobs, ends those on a device, fails the rest with GROTH16_E_SHUTDOWN, joins all threads. When it
-/// returns, each job is terminal and each callback has returned. Jobs, keys and circuits stay yours: poll, finalize
+/// returns, each job is terminal and each callback has returned. Jobs, keys, circuits and buffers stay yours: poll, finalize
 /// and verify still work on them. Not from a callback: there it does nothing. In a forked child every free function
 /// returns without touching anything.
 ///

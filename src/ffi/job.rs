@@ -31,6 +31,8 @@ pub struct groth16_job {
     job: OnceLock<Arc<Job<Groth16>>>,
     jobs: Jobs<Groth16>,
     proof_format: groth16_proof_format,
+    /// Whether devices have an index; the CPU has none.
+    on_gpus: bool,
     tag: Arc<Tag>,
 }
 
@@ -182,7 +184,8 @@ pub unsafe extern "C" fn groth16_start(
         let proof_format = proof_format(options.proof_format)?;
         let jobs = engine.engine.jobs();
         let tag = Arc::clone(engine.tag());
-        let created = handle::give(groth16_job { job: OnceLock::new(), jobs, proof_format, tag });
+        let on_gpus = engine.engine.has_gpus();
+        let created = handle::give(groth16_job { job: OnceLock::new(), jobs, proof_format, on_gpus, tag });
         let submitted = submit(engine, input, &options, created, job);
         if submitted.is_err() {
             // SAFETY: it was made above, and a job that was refused has no callback that could have seen it.
@@ -203,7 +206,7 @@ pub unsafe extern "C" fn groth16_poll(job: *const groth16_job, progress: *mut gr
         // SAFETY: by this function's contract.
         let job = unsafe { handle::borrow(job, "job") }?;
         let report = job.jobs.report(job.job()?);
-        let filled = fill_progress(&report);
+        let filled = fill_progress(&report, job.on_gpus);
         // SAFETY: by this function's contract.
         unsafe { sized::write(progress, &filled) }
     })
@@ -434,13 +437,13 @@ fn proof_format(value: i32) -> Result<groth16_proof_format> {
     choose(value, &formats, "proof_format")
 }
 
-fn fill_progress(report: &Report) -> groth16_progress {
+fn fill_progress(report: &Report, on_gpus: bool) -> groth16_progress {
+    let device = report.device.filter(|_| on_gpus).and_then(|device| i64::try_from(device).ok());
     groth16_progress {
         struct_size: size_of::<groth16_progress>(),
         state: state(report) as groth16_state,
         result: report.result.as_ref().map_or(0, guard::code),
-        // The CPU is the only device of this build.
-        device: -1,
+        device: device.unwrap_or(-1),
         abc_released: report.evaluations_released.into(),
         retries: report.retries,
         queued_ns: report.queued,

@@ -215,7 +215,3 @@ fn canonical<V: Variables + ?Sized>(values: &V, variable: usize) -> Scalar {
         ScalarForm::Montgomery => Fr::from_montgomery(limbs).unwrap_or_default().to_canonical(),
     }
 }
-
-#[cfg(all(test, not(loom)))]
-#[path = "split_tests.rs"]
-mod tests;

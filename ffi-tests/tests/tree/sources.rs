@@ -49,13 +49,13 @@ fn is_test(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
 }
 
-/// Lines without comments, and without modules under `#[cfg(test)]`.
+/// Lines without comments, and without modules under `#[cfg(test)]` or `#[cfg(all(test, ...))]`.
 pub fn code(text: &str) -> Vec<(usize, String)> {
     let mut kept = Vec::new();
     let mut lines = text.lines().enumerate().peekable();
     while let Some((number, line)) = lines.next() {
         let trimmed = line.trim_start();
-        if trimmed == "#[cfg(test)]" {
+        if trimmed == "#[cfg(test)]" || trimmed.starts_with("#[cfg(all(test, ") {
             let indent = &line[..line.len() - trimmed.len()];
             let (_, item) = lines.next().unwrap_or_default();
             if item.trim_end().ends_with('{') {

@@ -2,7 +2,8 @@
 //!
 //! An error of a device marks it: it starts nothing more and gets a new context when its lanes are empty; what lay in its
 //! memory is brought there again. The job is tried once more, on another device if there is one. A job that found too little
-//! memory, which others may have taken, is tried once more where there is another device. A proof that fails its
+//! memory, which others may have taken, is tried once more where there is another device; one whose rows a device refuses, since a bit
+//! may have changed on their way there, is so once in any case. A proof that fails its
 //! self-check is tried once more, too, with its G2 MSM. If the second attempt gives another outcome, the first device
 //! computed wrongly and is marked; if it gives the same wrong proof, the key or the rows are wrong and no device is to
 //! blame: so nobody can take a device out by a bad witness. A device that is marked `MAX_FAULTS` times without a sound
@@ -19,12 +20,14 @@ impl Core {
         self.devices.iter().any(|device| !device.is_out())
     }
 
-    /// A stage on a device failed: only errors of the device itself mark it. They are worth a second attempt; so is memory that
-    /// another device may have.
+    /// A stage on a device failed: only errors of the device itself mark it. They are worth a second attempt; so are memory that
+    /// another device may have, and rows that a device refuses.
     pub(super) fn device_failed_job(&mut self, id: JobId, index: DeviceId, error: Error, actions: &mut Actions) {
         let is_other = |(other, device): (DeviceId, &super::device::Device)| other != index && device.is_up();
         let elsewhere = error.status() == Status::DeviceMemory && self.devices.iter().enumerate().any(is_other);
-        if error.status() != Status::Device && !elsewhere {
+        // What a device says of rows that it reads itself may come of its own fault.
+        let is_verdict = matches!(error.status(), Status::Invalid | Status::Unsatisfied);
+        if error.status() != Status::Device && !elsewhere && !is_verdict {
             self.abandon(id, error, actions);
             return;
         }

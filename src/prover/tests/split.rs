@@ -1,15 +1,18 @@
 //! Splits against their definition.
 #![allow(clippy::unwrap_used)]
 
-use super::*;
+use std::sync::Arc;
+
 use crate::error::Status;
-use crate::math::fr;
+use crate::math::field::Field;
+use crate::math::fr::{self, Fr, Scalar};
 use crate::math::g1::G1Affine;
 use crate::math::g2::G2Affine;
-use crate::prover::key::{BELLMAN_ROOT_GENERATOR, BasePoints, InputRows, Query};
+use crate::prover::density::Density;
+use crate::prover::key::{BELLMAN_ROOT_GENERATOR, BasePoints, InputRows, ProvingKey, Query};
+use crate::prover::split::SplitWitness;
 use crate::prover::synthetic::Rng;
-use crate::prover::witness::{LentVariables, Scalars};
-use std::sync::Arc;
+use crate::prover::witness::{LentVariables, ScalarForm, Scalars};
 
 /// A key without points.
 fn key(num_inputs: usize, a: Density, b: Density) -> ProvingKey {
