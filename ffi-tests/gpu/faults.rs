@@ -86,6 +86,13 @@ impl Hooks {
     }
 }
 
+impl Hooks {
+    /// From now on contexts cannot be made, after so many that can; below 0 all can.
+    pub fn fail_contexts(&self, after: i64) {
+        if after < 0 { self.mend() } else { self.fail("cuCtxCreate_v2", after, 1000, OUT_OF_MEMORY, false) }
+    }
+}
+
 /// What a caller may see of a fault.
 fn is_clear(error: &Error) -> bool {
     matches!(error.status(), Status::Device | Status::DeviceMemory | Status::NoMemory | Status::SelfCheck)

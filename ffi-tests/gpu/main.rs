@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod faults;
-mod fork;
+mod host;
 mod long;
 mod proofs;
 
@@ -53,7 +53,7 @@ fn main() {
         std::process::exit(1)
     };
     kernels(device, largest, &mut counts);
-    counts.check("a process that forks", fork::fork);
+    counts.check("a process that forks", host::fork);
     let hooks = faults::Hooks::find();
     whole_proofs(largest, quick || hooks.is_some(), &mut counts);
     if let Some(hooks) = hooks {
@@ -65,6 +65,7 @@ fn main() {
         counts.check("an engine that has ended", || faults::ended(&hooks));
         counts.check("a flipped bit", || faults::flipped_bit(&hooks));
         counts.check("a lost device", || faults::lost(&hooks));
+        counts.check("GPUs that cannot be opened", || host::unusable(&|after| hooks.fail_contexts(after)));
     } else {
         if is_long {
             counts.check("memory over 500 proofs", long::flat);

@@ -11,6 +11,7 @@ use ffi_tests::handles::{self, Engine, Outcome, Request, check};
 use ffi_tests::memory::{Guarded, Watchdog};
 use groth16::ffi::circuit::groth16_circuit_info;
 use groth16::ffi::engine::groth16_engine_info;
+use groth16::ffi::job::groth16_progress;
 use groth16::ffi::pk::groth16_pk_info;
 use groth16::prover::synthetic::Shape;
 
@@ -200,6 +201,7 @@ fn buffers_hold_scalars_and_outlive_their_handle_and_engine() {
 fn rows_in_buffers_are_read_until_they_are_released() {
     let _watchdog = Watchdog::new("rows in buffers", 120);
     let setup = Setup::new(&Shape::new(50, 3, 5), Engine::new(|options| options.backend = 0).unwrap());
+    let on_gpus = engine_info(&setup.engine).num_devices > 0;
     for (form, with_c) in [(Form::Montgomery, true), (Form::Canonical, true), (Form::Canonical, false)] {
         let prove = |change: &dyn Fn(&mut [Vec<u8>; 3])| -> (Outcome<Vec<u8>>, Vec<i32>) {
             let events: Arc<Mutex<Vec<i32>>> = Arc::default();
@@ -220,6 +222,9 @@ fn rows_in_buffers_are_read_until_they_are_released() {
                 check((api().groth16_start)(engine, key, &raw const options, &raw mut job)).unwrap();
                 buffers.iter().for_each(|(raw, _)| (api().groth16_buffer_free)(*raw));
                 let proof = handles::finalize(job);
+                let mut progress = init::<groth16_progress>();
+                check((api().groth16_poll)(job, &raw mut progress)).unwrap();
+                assert_eq!(progress.device, if on_gpus { 0 } else { -1 });
                 (api().groth16_free)(job);
                 proof
             };

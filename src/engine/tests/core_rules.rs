@@ -405,6 +405,24 @@ fn memory_that_a_device_lacks_is_looked_for_on_another_one() {
 }
 
 #[test]
+fn rows_that_a_device_refuses_are_tried_once_more_and_nobody_is_blamed() {
+    for status in [Status::Unsatisfied, Status::Invalid] {
+        let refused = || Err(Error::new(status, "row 3"));
+        let mut core = core(8, 1, 1);
+        submit(&mut core, 1, 0);
+        prepare(&mut core, 1);
+        core.step(Event::G2Done { job: 1, result: Ok(()) });
+        let actions = core.step(Event::DeviceDone { job: 1, result: refused() });
+        let again = matches!(actions[..], [Action::Retry { job: 1, g2: false }, Action::Upload { job: 1, .. }]);
+        assert!(again, "{actions:?}");
+        core.step(Event::Uploaded { job: 1, result: Ok(()) });
+        let actions = core.step(Event::DeviceDone { job: 1, result: refused() });
+        assert_eq!(completed(&actions), [(1, Some(status))]);
+        assert!(core.0.devices().all(|device| device.up));
+    }
+}
+
+#[test]
 fn a_lone_device_gets_a_new_context_and_its_jobs_are_uploaded_again() {
     let mut core = core(8, 1, 2);
     submit(&mut core, 1, 0);

@@ -1,4 +1,5 @@
-//! A process that forks while its engine has a GPU: the child may do nothing there, and must not disturb the parent.
+//! Through the C ABI: a process that forks while its engine has a GPU (the child may do nothing there, and must not disturb the
+//! parent), and GPUs that cannot be opened.
 
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -59,6 +60,33 @@ pub fn fork() -> Result<Option<String>> {
     unsafe {
         groth16_buffer_free(buffer);
         groth16_engine_free(raw);
+    }
+    Ok(None)
+}
+
+/// Left to itself the library uses the GPUs that work, and the CPU where none does; who asks for GPUs is told. Needs two of them.
+pub fn unusable(fail: &dyn Fn(i64)) -> Result<Option<String>> {
+    // Of two devices the second fails, or both.
+    for (after, wanted) in [(1, 1), (0, 0)] {
+        for (backend, status) in [(0, 0), (1, groth16::error::Status::DeviceMemory as i32)] {
+            fail(after);
+            let mut options = init::<groth16_engine_options>();
+            options.backend = backend;
+            let mut raw = null_mut::<groth16_engine>();
+            // SAFETY: the options are set up, the pointer is writable.
+            let got = unsafe { groth16_engine_create(&raw const options, &raw mut raw) };
+            fail(-1);
+            ensure(got == status, format!("backend {backend}, {after} contexts first: {got}"))?;
+            if got != 0 {
+                continue;
+            }
+            let mut info = init::<groth16_engine_info>();
+            // SAFETY: the handle is live, the struct is set up.
+            let told = unsafe { groth16_engine_get_info(raw, &raw mut info) };
+            ensure(told == 0 && info.num_devices == wanted, format!("{} devices, not {wanted}", info.num_devices))?;
+            // SAFETY: a live handle that nobody uses any more.
+            unsafe { groth16_engine_free(raw) };
+        }
     }
     Ok(None)
 }
