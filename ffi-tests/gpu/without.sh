@@ -34,7 +34,8 @@ library() {
   step env LD_LIBRARY_PATH=target/cuda/driver target/release/groth16 bench --quiet --backend gpu --rows 100 --jobs 1
   step cargo test --release --locked -p ffi-tests --features $features --test tree
   step cargo test --release --locked -p ffi-tests --features $features --test hostile arguments
-  step env LD_LIBRARY_PATH=target/cuda/driver cargo test --release --locked -p ffi-tests --features $features --test abi \
+  # A path from the root: cargo runs tests in the folder of their package.
+  step env LD_LIBRARY_PATH="$PWD/target/cuda/driver" cargo test --release --locked -p ffi-tests --features $features --test abi \
     rows_in_buffers
   wait $tests || { cat "$log"; exit 1; }
   cat "$log"
