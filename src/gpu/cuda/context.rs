@@ -11,7 +11,7 @@ use cuda_driver_sys::{CUcontext, CUevent, CUstream};
 use super::device::DeviceInfo;
 use super::driver::call;
 use crate::error::{Error, Result, Status};
-use crate::sync::Mutex;
+use crate::sync::{Condvar, Mutex};
 
 /// A thread that waits for the device sleeps.
 const SCHED_BLOCKING_SYNC: u32 = 4;
@@ -27,8 +27,43 @@ const EVENT_BLOCKING_SYNC: u32 = 1;
 pub struct Context {
     raw: CUcontext,
     info: DeviceInfo,
-    /// Addresses of host memory that is page-locked in it.
-    locked: Mutex<BTreeSet<usize>>,
+    locked: Arc<LockedPages>,
+}
+
+/// Where host memory begins that is page-locked in a context. The context's end unlocks all that is left.
+#[derive(Debug, Default)]
+pub(super) struct LockedPages {
+    starts: Mutex<BTreeSet<usize>>,
+    unlocked: Condvar,
+}
+
+impl LockedPages {
+    pub(super) fn insert(&self, start: usize) {
+        self.starts.lock().insert(start);
+    }
+
+    /// Whether it was there: who takes it away unlocks it.
+    pub(super) fn remove(&self, start: usize) -> bool {
+        self.starts.lock().remove(&start)
+    }
+
+    /// Until the end of the context, which has begun, has unlocked what begins here.
+    pub(super) fn wait_for_end(&self, start: usize) {
+        let mut starts = self.starts.lock();
+        while starts.contains(&start) {
+            starts = self.unlocked.wait(starts);
+        }
+    }
+
+    /// Each of them to `unlock`; those who wait for one go on when it is done.
+    fn end(&self, unlock: impl Fn(usize)) {
+        let starts = self.starts.lock().clone();
+        for start in starts {
+            unlock(start);
+            self.starts.lock().remove(&start);
+            self.unlocked.notify_all();
+        }
+    }
 }
 
 // SAFETY: the driver's contexts may be used from any thread; this is only its address.
@@ -47,7 +82,7 @@ impl Context {
         // SAFETY: `raw` is writable, the handle is the driver's.
         unsafe { call!(cuCtxCreate_v2(&raw mut raw, SCHED_BLOCKING_SYNC, info.handle)) }
             .map_err(|error| error.at(format!("{} ({})", info.name, info.uuid)))?;
-        let context = Arc::new(Self { raw, info: info.clone(), locked: Mutex::new(BTreeSet::new()) });
+        let context = Arc::new(Self { raw, info: info.clone(), locked: Arc::default() });
         let mut own = null_mut();
         // Creating made it current; the caller's own is to be so again.
         // SAFETY: `own` is writable.
@@ -60,7 +95,7 @@ impl Context {
         &self.info
     }
 
-    pub(super) fn locked(&self) -> &Mutex<BTreeSet<usize>> {
+    pub(super) fn locked(&self) -> &Arc<LockedPages> {
         &self.locked
     }
 
@@ -104,8 +139,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        let locked = std::mem::take(&mut *self.locked.lock());
-        locked.into_iter().for_each(|start| self.unlock(start));
+        self.locked.end(|start| self.unlock(start));
         // Nothing else that was made in it is left. A context that is lost is destroyed all the same; nobody is there for an error.
         // SAFETY: it was created, and is destroyed once.
         let _ = unsafe { call!(cuCtxDestroy_v2(self.raw)) };
@@ -237,5 +271,32 @@ impl Drop for Event {
             // SAFETY: it was created, and is destroyed once.
             let _ = unsafe { call!(cuEventDestroy_v2(self.raw)) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::{AtomicBool, Ordering};
+
+    /// Memory that is freed while the context ends stays mapped until it is unlocked.
+    #[test]
+    fn who_frees_locked_pages_waits_for_the_end_of_the_context() {
+        let locked = LockedPages::default();
+        let is_unlocked = AtomicBool::new(false);
+        (1..=3).for_each(|start| locked.insert(start));
+        assert!(locked.remove(1) && !locked.remove(1));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                locked.wait_for_end(3);
+                assert!(is_unlocked.load(Ordering::SeqCst));
+            });
+            locked.end(|start| {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                is_unlocked.store(start == 3, Ordering::SeqCst);
+            });
+        });
+        assert!(!locked.remove(2) && !locked.remove(3));
+        locked.wait_for_end(2);
     }
 }

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
-use super::context::Context;
+use super::context::{Context, LockedPages};
 use super::driver::call;
 use crate::error::Result;
 
@@ -15,6 +15,7 @@ const PORTABLE: u32 = 1;
 pub struct PageLock {
     start: NonNull<u8>,
     context: Weak<Context>,
+    locked: Arc<LockedPages>,
 }
 
 // SAFETY: only an address, which nobody reads.
@@ -31,8 +32,8 @@ impl PageLock {
         let _entered = context.enter()?;
         // SAFETY: by this function's contract; the driver only keeps the pages where they are.
         unsafe { call!(cuMemHostRegister_v2(start.as_ptr().cast(), bytes, PORTABLE)) }?;
-        context.locked().lock().insert(start.addr().get());
-        Ok(Self { start, context: Arc::downgrade(context) })
+        context.locked().insert(start.addr().get());
+        Ok(Self { start, context: Arc::downgrade(context), locked: Arc::clone(context.locked()) })
     }
 
     /// Whether it still is: the context is there.
@@ -42,11 +43,13 @@ impl PageLock {
 }
 
 impl Drop for PageLock {
+    /// The memory is unlocked when this returns: it may be unmapped then.
     fn drop(&mut self) {
-        // A context that has gone has unlocked it before.
-        let Some(context) = self.context.upgrade() else { return };
-        if context.locked().lock().remove(&(self.start.addr().get())) {
-            context.unlock(self.start.addr().get());
+        let start = self.start.addr().get();
+        match self.context.upgrade() {
+            Some(context) if self.locked.remove(start) => context.unlock(start),
+            Some(_) => {}
+            None => self.locked.wait_for_end(start),
         }
     }
 }
