@@ -201,8 +201,8 @@ impl ProofInput {
     /// at once.
     pub fn check_sizes(&self) -> Result<()> {
         let key = &self.key.shape;
-        check_count("inputs", self.inputs.len(), key.num_inputs)?;
-        check_count("aux", self.aux.len(), key.num_aux)?;
+        check_count("inputs", self.inputs.len(), "the key wants", key.num_inputs)?;
+        check_count("aux", self.aux.len(), "the key wants", key.num_aux)?;
         if self.self_check {
             key.verifying_key().map_err(|error| error.at("the self-check"))?;
         }
@@ -210,8 +210,8 @@ impl ProofInput {
             RowSource::Circuit(circuit) => key.check_circuit(circuit),
             RowSource::Given { a, b, c } => {
                 self.check_rows("a", a.len())?;
-                check_count("b", b.len(), a.len())?;
-                if c.is_empty() { Ok(()) } else { check_count("c", c.len(), a.len()) }
+                check_count("b", b.len(), "a has", a.len())?;
+                if c.is_empty() { Ok(()) } else { check_count("c", c.len(), "a has", a.len()) }
             }
         }
     }
@@ -229,11 +229,11 @@ impl ProofInput {
     }
 }
 
-fn check_count(name: &str, got: usize, wanted: usize) -> Result<()> {
+fn check_count(name: &str, got: usize, whose: &str, wanted: usize) -> Result<()> {
     if got == wanted {
         return Ok(());
     }
-    Err(Error::invalid(format!("{name} has {got} scalars, the key wants {wanted}")))
+    Err(Error::invalid(format!("{name} has {got} scalars, {whose} {wanted}")))
 }
 
 /// What G2, the device and the epilogue read of a job; owned by it.
