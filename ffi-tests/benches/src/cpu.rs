@@ -3,7 +3,8 @@
 //! times faster than the peer; a table of all times in milliseconds; with --svg a plot.
 //!
 //! Arguments: --gnark PROGRAM (of gnark-crypto/, built), --threads N (1), --runs N (3), --sizes FROM..TO (12..18, logarithms),
-//! --witness FILE.wtns (real scalars beside the made ones), --svg FILE; else substrings of the names to run.
+//! --peers A,B (only these of gnark, blst, ark, halo2curves, bellman; all), --witness FILE.wtns (real scalars beside the made ones),
+//! --svg FILE; else substrings of the names to run.
 //!
 //! Every contender runs on N threads in turns with the others, and its best run counts. Witness-like scalars are 45 % zero, 45 %
 //! one, 5 % below 2^32 and 5 % full; this library takes them as its prover does, ones summed apart.
@@ -52,14 +53,23 @@ struct Options {
     threads: usize,
     runs: usize,
     sizes: std::ops::RangeInclusive<u32>,
+    peers: Option<String>,
     witness: Option<String>,
     svg: Option<String>,
     filters: Vec<String>,
 }
 
 fn options() -> Options {
-    let mut options =
-        Options { gnark: None, threads: 1, runs: 3, sizes: 12..=18, witness: None, svg: None, filters: Vec::new() };
+    let mut options = Options {
+        gnark: None,
+        threads: 1,
+        runs: 3,
+        sizes: 12..=18,
+        peers: None,
+        witness: None,
+        svg: None,
+        filters: Vec::new(),
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("an option's value");
@@ -72,6 +82,7 @@ fn options() -> Options {
                 let (from, to) = text.split_once("..").expect("FROM..TO");
                 options.sizes = from.parse().unwrap()..=to.parse().unwrap();
             }
+            "--peers" => options.peers = Some(value()),
             "--witness" => options.witness = Some(value()),
             "--svg" => options.svg = Some(value()),
             _ => options.filters.push(argument),
@@ -126,9 +137,15 @@ impl Bench {
         self.options.filters.is_empty() || self.options.filters.iter().any(|filter| name.contains(filter))
     }
 
+    fn races(&self, peer: &str) -> bool {
+        self.options.peers.as_ref().is_none_or(|peers| peers.split(',').any(|one| one == peer))
+    }
+
     /// The first contender is this library.
     fn race(&mut self, name: &str, gnark_name: Option<&str>, mut contenders: Vec<Contender<'_>>) {
         let threads = self.options.threads;
+        contenders.retain(|(name, _)| *name == "ours" || self.races(name));
+        let gnark_name = gnark_name.filter(|_| self.races("gnark"));
         let mut best = vec![f64::INFINITY; contenders.len() + 1];
         if let (Some(gnark), Some(name)) = (&mut self.gnark, gnark_name) {
             gnark.run(threads, name);
@@ -231,8 +248,10 @@ fn bench_msm<F: Peer>(bench: &mut Bench, size: &str, kind: &str, scalars: &[Scal
             }),
         ));
     }
-    if kind == "uniform" {
+    if kind == "uniform" && bench.races("halo2curves") {
         runs.push(F::halo2(scalars));
+    }
+    if kind == "uniform" && bench.races("bellman") {
         runs.push(F::bellman(scalars));
     }
     let mut contenders: Vec<Contender<'_>> = vec![(

@@ -15,9 +15,11 @@ use crate::math::fr::Fr;
 #[repr(transparent)]
 pub struct Ifma(__m512i);
 
-/// Whether this processor (and the system, which must save the registers) has what the backend needs.
+/// Whether this processor (and the system, which must save the registers) has what the backend needs. Benches compile with
+/// `--cfg without_ifma` to measure what machines without it get.
 pub fn available() -> bool {
-    is_x86_feature_detected!("avx512f")
+    cfg!(not(without_ifma))
+        && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512ifma")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
