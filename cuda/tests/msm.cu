@@ -361,19 +361,27 @@ void run_msm(bool emulated, const MsmTuning (&tunings)[2], Results& results) {
     run_suite<Fp2>(emulated, tunings[1], results);
 }
 
-void run_msm_large(uint32_t log_size, const MsmTuning (&tunings)[2], Results& results) {
+namespace {
+
+/// The sweep, the zoo and what is adversarial at 2^log_size, in both groups.
+template <class F>
+void run_large_suite(uint32_t log_size, const MsmTuning& tuning, Results& results) {
     size_t count = size_t(1) << log_size;
-    {
-        MsmSuite<Fp> suite(count + 1, tunings[0], results);
-        for (uint32_t more : {0, 1}) suite.uniform_of(count + more);
-        suite.sums(count);
-        suite.picks(count / 2, count / 4 * 3);
-        if (log_size <= 20) suite.distributions(count - 1);
-    }
-    if (log_size > 20) return;
-    MsmSuite<Fp2> suite(count, tunings[1], results);
-    suite.uniform_of(count);
+    MsmSuite<F> suite(count + 1, tuning, results);
+    for (size_t size : {count - 1, count, count + 1}) suite.uniform_of(size);
     suite.sums(count);
+    suite.picks(count / 2, count / 4 * 3);
+    suite.distributions(count - 1);
+    suite.infinities(count);
+    for (size_t times : {size_t(2), size_t(33), count / 2, count}) suite.duplicates(count, times);
+    suite.repeats(count, 3);
+}
+
+}  // namespace
+
+void run_msm_large(uint32_t log_size, const MsmTuning (&tunings)[2], Results& results) {
+    run_large_suite<Fp>(log_size, tunings[0], results);
+    run_large_suite<Fp2>(log_size, tunings[1], results);
 }
 
 }  // namespace g16

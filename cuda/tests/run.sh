@@ -11,7 +11,7 @@ step() {
 others="r1cs split import fixed"
 step ./gpu-msm-test vectors.bin 0 1 2 3 9 10 18 19 20 $others msm
 if [ "${1:-}" = full ]; then
-  step ./gpu-msm-test vectors.bin 24 27 r1cs:20 split:20 import:20 fixed:20 msm:18 msm:22
+  step ./gpu-msm-test vectors.bin 24 27 r1cs:20 split:20 import:20 fixed:20 msm:18 msm:22 msm:24
   CUDA_FORCE_PTX_JIT=1 step ./gpu-msm-test vectors.bin 3 13 $others
   for tool in memcheck racecheck initcheck synccheck; do
     if command -v compute-sanitizer >/dev/null; then
