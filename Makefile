@@ -174,8 +174,10 @@ gpu-pack: ## Make a folder that tests and measures where there is a GPU and its 
 	$(MAKE) --no-print-directory -C cuda pack NVCC="$$nvcc" ARCHS="$(CUDA_ARCHS)"; \
 	GROTH16_NVCC="$$nvcc" GROTH16_CUDA_ARCHS="$(CUDA_ARCHS)" \
 	  $(CARGO) build --release --locked --features cli,cuda --example gpu-test --bin groth16; \
-	rm -rf $(GPU_PACK); mkdir -p $(GPU_PACK)/kernels; \
+	$(MAKE) --no-print-directory -C cuda faulty; \
+	rm -rf $(GPU_PACK); mkdir -p $(GPU_PACK)/kernels $(GPU_PACK)/faulty; \
 	cp -r target/cuda/pack/. $(GPU_PACK)/kernels/; \
+	cp target/cuda/faulty/libcuda.so.1 $(GPU_PACK)/faulty/; \
 	$(STRIP) -o $(GPU_PACK)/gpu-test target/release/examples/gpu-test; \
 	$(STRIP) -o $(GPU_PACK)/groth16 target/release/groth16; \
 	cp ffi-tests/gpu/run.sh ffi-tests/gpu/bench.sh $(GPU_PACK)/; \

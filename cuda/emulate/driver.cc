@@ -474,45 +474,45 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
 
 /// Tests call these. The call named `name`, or any, fails `times` times after `after` successful ones; with `loses` the
 /// device whose context it is in answers so for ever.
-void g16_emulated_fail(const char* name, long after, long times, int result, int loses) {
+void g16_driver_fail(const char* name, long after, long times, int result, int loses) {
     std::lock_guard<std::mutex> guard(state().lock);
     state().fault = {name, after, times, result, loses != 0};
 }
 
 /// Nothing fails any more, and lost devices are back.
-void g16_emulated_mend(void) {
+void g16_driver_mend(void) {
     std::lock_guard<std::mutex> guard(state().lock);
     state().fault = Fault();
     for (Device& device : state().devices) device.lost = success;
 }
 
 /// How many calls there were.
-long g16_emulated_calls(void) {
+long g16_driver_calls(void) {
     std::lock_guard<std::mutex> guard(state().lock);
     return state().calls;
 }
 
 /// Another program takes so much of a device's memory, in all.
-void g16_emulated_hog(int device, size_t bytes, int give_back) {
+void g16_driver_hog(int device, size_t bytes, int give_back) {
     std::lock_guard<std::mutex> guard(state().lock);
     if (give_back) state().devices[device].used -= bytes;
     else state().devices[device].used += bytes;
 }
 
 /// Memory of a device that is in use, in bytes.
-size_t g16_emulated_used(int device) {
+size_t g16_driver_used(int device) {
     std::lock_guard<std::mutex> guard(state().lock);
     return state().devices[device].used;
 }
 
 /// How many pieces of host memory are locked.
-size_t g16_emulated_registered(void) {
+size_t g16_driver_registered(void) {
     std::lock_guard<std::mutex> guard(state().lock);
     return state().registered.size();
 }
 
 /// Flips this bit of what the next long enough download gives; of byte bit / 8, from its lowest.
-void g16_emulated_flip(long bit) {
+void g16_driver_flip(long bit) {
     std::lock_guard<std::mutex> guard(state().lock);
     state().flip = bit;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench.sh COMMAND OUT [LOG...]: whole proofs on this machine's GPU: partitions of 2^LOG rows (default 18 20 22 24), split and
-# monolithic, with one slot and two, and Sapling's circuits where their files are in the folder FIXTURES. Pictures, traces and tables go
-# to the folder OUT; the lines RATIO compare with the published figures of shared/PEERS.md, measured on an H200.
+# monolithic, with one slot and two, on two GPUs where there are, and Sapling's circuits where their files are in the folder FIXTURES.
+# Pictures, traces and tables go to the folder OUT; the lines RATIO compare with the published figures of shared/PEERS.md, measured on an H200.
 set -euo pipefail
 command=$1 out=$2
 shift 2
@@ -35,6 +35,14 @@ for log in "$@"; do
     printf "partition of 2^%s: %.2f ms\n", log_size, 1000 / rate
     if (peer > 0) printf "RATIO partition_2^%s_vs_supraseal_c2_published %.2f\n", log_size, peer * rate / 1000 }'
 done
+if [ "$(nvidia-smi -L 2>/dev/null | wc -l)" -gt 1 ]; then
+  for devices in 1 2; do
+    measure "devices-$devices" --devices "$devices" --partition --rows 2^22 --jobs $((24 * devices)) --waiting $((4 * devices)) \
+      --mode split --slots 2 --g2-on auto
+  done
+  awk -v one="$(throughput devices-1)" -v two="$(throughput devices-2)" \
+    'BEGIN { printf "RATIO partition_2^22_two_devices_vs_one %.3f\n", two / one }'
+fi
 if [ -n "${FIXTURES:-}" ]; then
   for circuit in spend output; do
     files=(--key "$FIXTURES/$circuit.params" --circuit "$FIXTURES/$circuit.r1cs" --witness "$FIXTURES/$circuit-0.wtns")

@@ -64,8 +64,11 @@ pub fn fork() -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Left to itself the library uses the GPUs that work, and the CPU where none does; who asks for GPUs is told. Needs two of them.
+/// Left to itself the library uses the GPUs that work, and the CPU where none does; who asks for GPUs is told. Of two devices.
 pub fn unusable(fail: &dyn Fn(i64)) -> Result<Option<String>> {
+    if groth16::gpu::gpus()?.len() != 2 {
+        return Ok(Some("(left out: it takes two devices)".into()));
+    }
     // Of two devices the second fails, or both.
     for (after, wanted) in [(1, 1), (0, 0)] {
         for (backend, status) in [(0, 0), (1, groth16::error::Status::DeviceMemory as i32)] {

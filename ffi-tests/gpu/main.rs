@@ -1,9 +1,10 @@
 //! The GPU against the CPU: needs a driver and a device, nothing else. Ends with `N passed, N failed`.
 //!
-//!     gpu-test [LARGEST_LOG_SIZE, default 20] [--no-fault] [--quick] [--long] [--only PART_OF_A_NAME]
+//!     gpu-test [LARGEST_LOG_SIZE, default 20] [--no-fault] [--quick] [--long] [--step N] [--only PART_OF_A_NAME]
 //!
-//! `--no-fault` leaves out what a memory checker would rightly report, `--quick` two of three plans of whole proofs. Over the emulated driver (cuda/emulate/driver.cc, with
-//! two devices) calls fail as the tests of `faults` want; sizes are small there.
+//! `--no-fault` leaves out what a memory checker would rightly report, `--quick` two of three plans of whole proofs. Over the emulated
+//! driver (cuda/emulate/driver.cc) and over the machine's behind cuda/emulate/faulty.cc calls fail as the tests of `faults` want, two of
+//! which take two devices; `--step`: of all calls every N-th fails once (41; every one where sizes go to 2^10 and more).
 
 // A program may print.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
@@ -31,12 +32,14 @@ use groth16::prover::synthetic::Rng;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let (mut largest, mut with_fault, mut quick, mut is_long, mut only) = (20, true, false, false, None);
+    let (mut largest, mut with_fault, mut quick, mut is_long, mut step, mut only) =
+        (20, true, false, false, None, None);
     while let Some(text) = arguments.next() {
         match text.as_str() {
             "--no-fault" => with_fault = false,
             "--quick" => quick = true,
             "--long" => is_long = true,
+            "--step" => step = arguments.next().map(|text| text.parse().unwrap()),
             "--only" => only = arguments.next(),
             size => largest = size.parse().unwrap(),
         }
@@ -58,7 +61,7 @@ fn main() {
     whole_proofs(largest, quick || hooks.is_some(), &mut counts);
     if let Some(hooks) = hooks {
         // The full test of every call is long.
-        let step = if largest >= 10 { 1 } else { 41 };
+        let step = step.unwrap_or(if largest >= 10 { 1 } else { 41 });
         counts.check("any call fails", || faults::any_call(&hooks, step));
         counts.check("an allocation fails", || faults::allocations(&hooks, step));
         counts.check("others take memory", || faults::hog(&hooks));

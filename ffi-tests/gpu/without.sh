@@ -32,6 +32,10 @@ library() {
   step env LD_LIBRARY_PATH=target/cuda/driver G16_EMULATED_DEVICES=2 target/release/examples/gpu-test "${1:-4}" >"$log" 2>&1 &
   tests=$!
   step env LD_LIBRARY_PATH=target/cuda/driver target/release/groth16 bench --quiet --backend gpu --rows 100 --jobs 1
+  # What puts faults before the driver of a real GPU, before the emulated one.
+  step make --no-print-directory -C cuda faulty
+  step env LD_LIBRARY_PATH=target/cuda/faulty G16_DRIVER="$PWD/target/cuda/driver/libcuda.so.1" target/release/examples/gpu-test 1 \
+    --only "a flipped bit" || exit 1
   step cargo test --release --locked -p ffi-tests --features $features --test tree
   step cargo test --release --locked -p ffi-tests --features $features --test hostile arguments
   # A path from the root: cargo runs tests in the folder of their package.

@@ -111,7 +111,16 @@ func prepare(name string) func(threads int) {
 			check(new(bls12381.G1Affine).MultiExp(affine, values, ecc.MultiExpConfig{NbTasks: threads}))
 		}
 	case "g2":
-		affine, values := bls12381.BatchScalarMultiplicationG2(&g2, scalars(count, "uniform")), scalars(count, parts[2])
+		points, affine, values := make([]bls12381.G2Jac, count), make([]bls12381.G2Affine, count), scalars(count, parts[2])
+		var step bls12381.G2Affine
+		step.ScalarMultiplication(&g2, first)
+		points[0].FromAffine(&step)
+		for i := 1; i < count; i++ {
+			points[i].Set(&points[i-1]).AddMixed(&step)
+		}
+		for i := range points {
+			affine[i].FromJacobian(&points[i])
+		}
 		return func(threads int) {
 			check(new(bls12381.G2Affine).MultiExp(affine, values, ecc.MultiExpConfig{NbTasks: threads}))
 		}

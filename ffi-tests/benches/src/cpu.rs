@@ -6,7 +6,8 @@
 //! --peers A,B (only these of gnark, blst, ark, halo2curves, bellman; all), --witness FILE.wtns (real scalars beside the made ones),
 //! --svg FILE; else substrings of the names to run.
 //!
-//! Every contender runs on N threads in turns with the others, and its best run counts. Witness-like scalars are 45 % zero, 45 %
+//! Every contender runs on N threads in turns with the others, and its best run counts; where N is above 1, this library also races
+//! itself on one thread. Witness-like scalars are 45 % zero, 45 %
 //! one, 5 % below 2^32 and 5 % full; this library takes them as its prover does, ones summed apart.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
@@ -122,6 +123,9 @@ impl Drop for Gnark {
     }
 }
 
+/// This library on one thread, where it runs on several.
+const ONE_THREAD: &str = "one_thread";
+
 /// A contender: its name, and one run.
 type Contender<'a> = (&'static str, Box<dyn FnMut() + 'a>);
 
@@ -144,7 +148,7 @@ impl Bench {
     /// The first contender is this library.
     fn race(&mut self, name: &str, gnark_name: Option<&str>, mut contenders: Vec<Contender<'_>>) {
         let threads = self.options.threads;
-        contenders.retain(|(name, _)| *name == "ours" || self.races(name));
+        contenders.retain(|(name, _)| ["ours", ONE_THREAD].contains(name) || self.races(name));
         let gnark_name = gnark_name.filter(|_| self.races("gnark"));
         let mut best = vec![f64::INFINITY; contenders.len() + 1];
         if let (Some(gnark), Some(name)) = (&mut self.gnark, gnark_name) {
@@ -230,15 +234,18 @@ fn bench_msm<F: Peer>(bench: &mut Bench, size: &str, kind: &str, scalars: &[Scal
     }
     let points = some_points::<F>(scalars.len());
     let threads = pool(bench.options.threads);
-    let ours = || {
-        threads.install(|| {
-            if kind == "uniform" { msm(&points, Selection::All, scalars).unwrap() } else { split_msm(&points, scalars) }
-        })
+    let one_thread = pool(1);
+    let sum = || {
+        if kind == "uniform" { msm(&points, Selection::All, scalars).unwrap() } else { split_msm(&points, scalars) }
     };
+    let ours = || threads.install(sum);
     let bytes: Vec<u8> = scalars.iter().flat_map(scalar_to_le_bytes).collect();
     let ark_scalars = peers::ark_scalars(scalars);
     assert!(F::blst(&points, &bytes) == ours(), "{name}");
-    let mut runs: Vec<peers::Run<'_>> = vec![F::ark(&points, &ark_scalars)];
+    let mut runs: Vec<peers::Run<'_>> = Vec::new();
+    if bench.races("ark") {
+        runs.push(F::ark(&points, &ark_scalars));
+    }
     if bench.options.threads == 1 {
         // As this library takes it: without threads of its own.
         runs.push((
@@ -260,6 +267,14 @@ fn bench_msm<F: Peer>(bench: &mut Bench, size: &str, kind: &str, scalars: &[Scal
             std::hint::black_box(ours());
         }),
     )];
+    if bench.options.threads > 1 {
+        contenders.push((
+            ONE_THREAD,
+            Box::new(|| {
+                std::hint::black_box(one_thread.install(sum));
+            }),
+        ));
+    }
     contenders.extend(runs.into_iter().map(|(name, run)| in_pool(&threads, name, run)));
     let gnark = format!("{}_{size}_{kind}", F::NAME);
     bench.race(&name, size.starts_with("2^").then_some(gnark.as_str()), contenders);
@@ -274,8 +289,12 @@ fn bench_ntt(bench: &mut Bench, log: u32) {
     let domain = Domain::new(log, 7).unwrap();
     let scalars = uniform(1 << log);
     let mut values: Vec<Fr> = scalars.iter().map(|s| Fr::from_canonical(*s).unwrap()).collect();
+    let (mut again, one_thread) = (values.clone(), pool(1));
     let mut contenders: Vec<Contender<'_>> =
         vec![("ours", Box::new(|| threads.install(|| domain.forward_nr(&mut values)).unwrap()))];
+    if bench.options.threads > 1 {
+        contenders.push((ONE_THREAD, Box::new(|| one_thread.install(|| domain.forward_nr(&mut again)).unwrap())));
+    }
     let runs = peers::transforms(&scalars, log).into_iter();
     contenders.extend(runs.map(|(name, run)| in_pool(&threads, name, run)));
     bench.race(&name, Some(&name), contenders);
