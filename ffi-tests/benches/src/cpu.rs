@@ -151,19 +151,27 @@ impl Bench {
         contenders.retain(|(name, _)| ["ours", ONE_THREAD].contains(name) || self.races(name));
         let gnark_name = gnark_name.filter(|_| self.races("gnark"));
         let mut best = vec![f64::INFINITY; contenders.len() + 1];
+        let mut processor = vec![0.0; contenders.len()];
         if let (Some(gnark), Some(name)) = (&mut self.gnark, gnark_name) {
             gnark.run(threads, name);
         }
         for _ in 0..self.options.runs {
-            for (best, (_, run)) in best.iter_mut().zip(&mut contenders) {
-                let start = Instant::now();
+            for (i, (_, run)) in contenders.iter_mut().enumerate() {
+                let (start, used) = (Instant::now(), processor_ms());
                 run();
-                *best = best.min(start.elapsed().as_secs_f64() * 1e3);
+                let (wall, used) = (start.elapsed().as_secs_f64() * 1e3, processor_ms() - used);
+                if wall < best[i] {
+                    (best[i], processor[i]) = (wall, used);
+                }
             }
             if let (Some(gnark), Some(name)) = (&mut self.gnark, gnark_name) {
                 let last = best.len() - 1;
                 best[last] = best[last].min(gnark.run(threads, name));
             }
+        }
+        if let Some(one) = contenders.iter().position(|(name, _)| *name == ONE_THREAD) {
+            let (busy, work) = (processor[0] / best[0], processor[0] / processor[one]);
+            println!("{name}: {busy:.2} of {threads} cores busy, {work:.3} times the processor time of one thread");
         }
         let names = contenders.iter().map(|(name, _)| *name).chain(["gnark"]);
         let ours = best[0];
@@ -177,6 +185,18 @@ impl Bench {
             self.times.push((name.to_owned(), contender, time));
         }
     }
+}
+
+/// Milliseconds of processors that this process has used.
+fn processor_ms() -> f64 {
+    // SAFETY: the structure holds integers alone, and is written by the call.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    let of = |time: libc::timeval| time.tv_sec as f64 * 1e3 + time.tv_usec as f64 / 1e3;
+    of(usage.ru_utime) + of(usage.ru_stime)
 }
 
 /// A peer on threads of the pool; bellman waits for its own tasks, so that it runs on the global pool instead.

@@ -6,8 +6,8 @@
 use super::batch::{Gathered, NONE, Scratch, Sums, add, vectors};
 use super::element::Points;
 use super::lanes::{Lanes, Row, Task};
-use super::table::advise_huge;
-use crate::error::{Result, reserve};
+use super::table::zeroed;
+use crate::error::Result;
 use crate::math::curve::CurveField;
 use crate::math::msm::buckets::Sorted;
 use crate::par;
@@ -74,10 +74,7 @@ impl Cut {
 pub fn sums<L: Lanes, F: CurveField, const D: usize>(rows: &[Row], lists: &[Sorted]) -> Result<BucketSums> {
     let cuts = par::map(lists.len(), |i| Cut::new(&lists[i]));
     let total: usize = cuts.iter().map(|cut| cut.runs.len()).sum();
-    let mut out = BucketSums::default();
-    reserve(&mut out.rows, total * 2 * D, "sums of buckets")?;
-    advise_huge(&mut out.rows);
-    out.rows.resize(total * 2 * D, Row([0; 8]));
+    let mut out = BucketSums { rows: zeroed(total * 2 * D, "sums of buckets")?, places: Vec::new() };
     let mut infinite = vec![0u8; total];
 
     let size = (total / (4 * par::threads())).clamp(PIECE / 4, PIECE);

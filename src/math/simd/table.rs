@@ -4,6 +4,8 @@
 //! Formulas of addition do not contain b, so nothing else knows. Then the Montgomery form of u^2 x with
 //! the lanes' R is that of x with R = 2^384: abscissas are taken over as they are, and only ordinates cost a product.
 
+use std::mem::MaybeUninit;
+
 use super::element::{Element, mul_pair};
 use super::lanes::{Lanes, Row, Task};
 use crate::error::{Result, reserve};
@@ -43,10 +45,7 @@ impl Table {
         count: usize,
         point: impl Fn(usize) -> &'a Affine<F> + Sync + Send,
     ) -> Result<Self> {
-        let mut rows = Vec::new();
-        reserve(&mut rows, count * 2 * D, "the points of a multi-scalar multiplication")?;
-        advise_huge(&mut rows);
-        rows.resize(count * 2 * D, Row([0; 8]));
+        let mut rows = zeroed(count * 2 * D, "the points of a multi-scalar multiplication")?;
         let mut infinite = vec![0u64; count.div_ceil(64)];
         let words = par::piece(infinite.len(), 8);
         par::for_each_chunk_pair_rows(&mut rows, 64 * 2 * D * words, &mut infinite, words, |word, rows, infinite| {
@@ -63,9 +62,26 @@ impl Table {
     }
 }
 
+/// Rows of zeros, on the caller's pool: the system makes pages when they are first touched, which takes one thread as long as a
+/// tenth of a multi-scalar multiplication.
+///
+/// Errors: `NoMemory`, for `what`.
+pub fn zeroed(count: usize, what: &str) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    reserve(&mut rows, count, what)?;
+    advise_huge(&mut rows);
+    let size = par::piece(count, 1 << 12);
+    par::for_each_chunk_mut(&mut rows.spare_capacity_mut()[..count], size, |_, piece| {
+        piece.fill(MaybeUninit::new(Row([0; 8])));
+    });
+    // SAFETY: room for so many has been reserved, and each was written just now.
+    unsafe { rows.set_len(count) };
+    Ok(rows)
+}
+
 /// Asks the system for large pages behind a vector that has just been reserved: its rows are read in random order, and
 /// translations of small pages would miss. Only a hint.
-pub fn advise_huge(rows: &mut Vec<Row>) {
+fn advise_huge(rows: &mut Vec<Row>) {
     #[cfg(target_os = "linux")]
     {
         let page = 4096;
