@@ -5,6 +5,8 @@
 
 use rayon::prelude::*;
 
+use crate::sync::{AtomicU64, Ordering};
+
 /// How many threads share the work of the calling thread; 1 outside a pool.
 pub fn threads() -> usize {
     if in_pool() { rayon::current_num_threads() } else { 1 }
@@ -153,6 +155,32 @@ fn divide(work: AnyWork, halvings: usize, taken: bool) {
     );
 }
 
+/// The least of the indices that threads note.
+#[derive(Debug)]
+pub struct First(AtomicU64);
+
+/// None yet.
+impl Default for First {
+    fn default() -> Self {
+        Self(AtomicU64::new(u64::MAX))
+    }
+}
+
+impl First {
+    /// Notes an index.
+    pub fn note(&self, index: usize) {
+        self.0.fetch_min(index as u64, Ordering::Relaxed);
+    }
+
+    /// The least one, when the threads have ended.
+    pub fn get(self) -> Option<usize> {
+        match self.0.load(Ordering::Relaxed) {
+            u64::MAX => None,
+            index => Some(index as usize),
+        }
+    }
+}
+
 /// A piece size that gives every thread a few pieces of `count` items, and none fewer than `least`.
 pub fn piece(count: usize, least: usize) -> usize {
     count.div_ceil(4 * threads()).max(least).max(1)
@@ -242,6 +270,20 @@ mod tests {
         fn rows_in(count: usize, size: usize) -> usize {
             count.div_ceil(size)
         }
+    }
+
+    #[test]
+    fn the_first_of_all_threads_is_kept() {
+        everywhere(|| {
+            assert_eq!(First::default().get(), None);
+            for wanted in [0, 1, 500, 998] {
+                let first = First::default();
+                for_each_chunk_mut(&mut [0u8; 1000], 7, |start, piece| {
+                    (start..start + piece.len()).filter(|i| *i >= wanted).for_each(|i| first.note(i));
+                });
+                assert_eq!(first.get(), Some(wanted));
+            }
+        });
     }
 
     /// Two pieces that wait for each other meet only on two threads.

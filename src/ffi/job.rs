@@ -372,8 +372,7 @@ unsafe fn proof_input(engine: &groth16_engine, pk: &groth16_pk, options: &groth1
         let bytes = unsafe { Borrowed::new(scalars.data, len, name) }?;
         let buffer = engine.buffers.containing(scalars.data, len);
         let is_locked = buffer.as_ref().is_some_and(|buffer| buffer.is_locked());
-        let scalars = Scalars::new(name, Box::new(Lent { bytes, _buffer: buffer }), form)?;
-        Ok(if is_locked { scalars.in_locked_pages() } else { scalars })
+        Ok(Scalars::new(name, Box::new(Lent { bytes, _buffer: buffer }), form)?.in_pages(is_locked))
     };
     // SAFETY: by this function's contract.
     let rows = match unsafe { options.circuit.as_ref() } {

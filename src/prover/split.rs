@@ -9,8 +9,7 @@ use crate::error::{Error, Result, zeroed};
 use crate::gpu::ops::QueryScalars;
 use crate::math::field::Field;
 use crate::math::fr::{Fr, Scalar, is_canonical};
-use crate::par;
-use crate::sync::Mutex;
+use crate::par::{self, First};
 
 /// The scalars of the four witness queries. B1 and B2 share theirs, since they have the same density.
 #[derive(Debug)]
@@ -74,7 +73,7 @@ impl SplitWitness {
 fn kinds<V: Variables + ?Sized>(values: &V) -> Result<Zeroizing<Vec<Kinds>>> {
     let count = values.count();
     let mut kinds = Zeroizing::new(zeroed(count.div_ceil(64), Kinds::default(), "the split witness")?);
-    let first_bad = Mutex::new(None::<usize>);
+    let first_bad = First::default();
     let size = par::piece(kinds.len(), LEAST);
     par::for_each_chunk_mut(&mut kinds, size, |start, chunk| {
         for (word, kinds) in (start..).zip(chunk) {
@@ -90,14 +89,12 @@ fn kinds<V: Variables + ?Sized>(values: &V) -> Result<Zeroizing<Vec<Kinds>>> {
                 let kind = usize::from(limbs != one);
                 kinds[kind] |= 1 << (variable % 64);
                 if !is_canonical(&limbs) {
-                    let mut first = first_bad.lock();
-                    *first = Some(first.map_or(variable, |known| known.min(variable)));
+                    first_bad.note(variable);
                 }
             }
         }
     });
-    let first_bad = *first_bad.lock();
-    first_bad.map_or(Ok(kinds), |variable| Err(values.not_below_order(variable)))
+    first_bad.get().map_or(Ok(kinds), |variable| Err(values.not_below_order(variable)))
 }
 
 /// Which of 64 variables have a point in the three queries.

@@ -10,7 +10,7 @@ use crate::gpu::ops::{self, RawScalars};
 use crate::gpu::pages::Pages;
 use crate::math::field::Field;
 use crate::math::fr::{Fr, Scalar, scalar_from_le_bytes};
-use crate::par;
+use crate::par::{self, First};
 
 /// How scalars are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +77,7 @@ impl PageValues {
 
     /// As a job takes them.
     pub fn scalars(&self, name: &'static str) -> Result<Scalars> {
-        let scalars = Scalars::new(name, Box::new(self.clone()), self.form)?;
-        Ok(if self.pages.is_locked() { scalars.in_locked_pages() } else { scalars })
+        Ok(Scalars::new(name, Box::new(self.clone()), self.form)?.in_pages(self.pages.is_locked()))
     }
 }
 
@@ -104,9 +103,9 @@ impl Scalars {
         Ok(Self { name, bytes, form, is_locked: false })
     }
 
-    /// The same, where they lie in page-locked memory, which a device reads directly.
-    pub fn in_locked_pages(self) -> Self {
-        Self { is_locked: true, ..self }
+    /// The same; `is_locked`: they lie in page-locked memory, which a device reads directly.
+    pub fn in_pages(self, is_locked: bool) -> Self {
+        Self { is_locked, ..self }
     }
 
     /// Whether a device may read them where they are.
@@ -142,21 +141,16 @@ impl Scalars {
             return Err(Error::internal(format!("{} places for {} scalars {}", out.len(), self.len(), self.name)));
         }
         let size = par::piece(self.len(), 4096);
-        let first_bad = crate::sync::Mutex::new(None::<usize>);
+        let first_bad = First::default();
         par::for_each_chunk_mut(out, size, |offset, chunk| {
             for (i, value) in chunk.iter_mut().enumerate() {
                 match self.decode(bytes, offset + i) {
                     Some(scalar) => *value = scalar,
-                    None => {
-                        let mut first = first_bad.lock();
-                        *first = Some(first.map_or(offset + i, |known| known.min(offset + i)));
-                        return;
-                    }
+                    None => return first_bad.note(offset + i),
                 }
             }
         });
-        let first_bad = *first_bad.lock();
-        match first_bad {
+        match first_bad.get() {
             Some(index) => Err(ops::not_below_order(self.name, index)),
             None => Ok(()),
         }
@@ -172,31 +166,22 @@ impl Scalars {
         }
         let bytes = [a, b, c].map(|scalars| (*scalars.bytes).as_ref());
         // By vector the first scalar that is not below r, and the first row that is wrong.
-        let first = crate::sync::Mutex::new([None::<usize>; 4]);
+        let first = [(); 4].map(|()| First::default());
         par::for_each_chunk_pair_mut(a_out, b_out, ROWS_AT_ONCE, |start, a_chunk, b_chunk| {
-            let mut here = [None::<usize>; 4];
             for (i, (a_out, b_out)) in a_chunk.iter_mut().zip(b_chunk).enumerate() {
                 let row = start + i;
                 let (left, right) = (a.decode(bytes[0], row), b.decode(bytes[1], row));
                 let product = if c.is_empty() { None } else { Some(c.decode(bytes[2], row)) };
                 let bad = [left.is_none(), right.is_none(), product == Some(None)];
-                for (first, _) in here.iter_mut().zip(bad).filter(|(_, bad)| *bad) {
-                    first.get_or_insert(row);
-                }
+                first.iter().zip(bad).filter(|(_, bad)| *bad).for_each(|(first, _)| first.note(row));
                 let (Some(left), Some(right)) = (left, right) else { continue };
                 (*a_out, *b_out) = (left, right);
                 if product.flatten().is_some_and(|product| product != left * right) {
-                    here[3].get_or_insert(row);
-                }
-            }
-            if here != [None; 4] {
-                let mut first = first.lock();
-                for (first, here) in first.iter_mut().zip(here) {
-                    *first = [*first, here].into_iter().flatten().min();
+                    first[3].note(row);
                 }
             }
         });
-        let [bad_a, bad_b, bad_c, wrong] = *first.lock();
+        let [bad_a, bad_b, bad_c, wrong] = first.map(First::get);
         for (scalars, bad) in [(a, bad_a), (b, bad_b), (c, bad_c)] {
             if let Some(index) = bad {
                 return Err(ops::not_below_order(scalars.name, index));
