@@ -144,9 +144,10 @@ bench-cpu: fixtures cpu-pack ## Measure the CPU kernels against blst, arkworks, 
 # Without Go gnark-crypto is left out, and said so.
 cpu-pack: ## Make a folder that measures the CPU kernels, and whole proofs against bellman, where no compiler is
 	$(CARGO) build --release --locked
-	$(CARGO) build --release --locked -p benches --bin cpu-bench --bin sapling-bench
+	$(CARGO) build --release --locked -p benches --bin cpu-bench --bin tuning-bench --bin sapling-bench
 	rm -rf $(CPU_PACK); mkdir -p $(CPU_PACK)
 	$(STRIP) -o $(CPU_PACK)/cpu-bench target/release/cpu-bench
+	$(STRIP) -o $(CPU_PACK)/tuning-bench target/release/tuning-bench
 	$(STRIP) -o $(CPU_PACK)/sapling-bench target/release/sapling-bench
 	$(STRIP) -o $(CPU_PACK)/libgroth16.so target/release/libgroth16.so
 	if command -v go >/dev/null; then \

@@ -3,12 +3,14 @@
 # src/sapling.rs.
 #   run.sh [FROM..TO] [NAME...]     sizes as logarithms, and substrings of the names to run
 #   run.sh sapling                  the whole proofs alone
+#   run.sh tuning [OPTION...]       widths of windows, what endomorphisms could give, skewed scalars: see src/tuning.rs
 set -euo pipefail
 cd "$(dirname "$0")"
 whole_proofs() {
   for threads in 2 1; do ./sapling-bench --library ./libgroth16.so --threads $threads; done
 }
 if [ "${1:-}" = sapling ]; then whole_proofs; exit; fi
+if [ "${1:-}" = tuning ]; then exec ./tuning-bench "${@:2}"; fi
 sizes=${1:-12..18}
 shift || true
 options=(--sizes "$sizes")

@@ -67,6 +67,26 @@ pub fn msm<F: CurveField>(points: &[Affine<F>], selection: Selection<'_>, scalar
     msm_on(simd::sums_available(), points, selection, scalars)
 }
 
+/// [`msm`] of all points, at once, with windows of `width` bits, 1 to 24: for benches, which measure what widths are best.
+///
+/// Errors: as [`msm`], and `Invalid` for another width.
+pub fn msm_of_width<F: CurveField>(points: &[Affine<F>], scalars: &[Scalar], width: usize) -> Result<Jacobian<F>> {
+    if !(1..=24).contains(&width) {
+        return Err(Error::invalid(format!("msm: windows of {width} bits, not 1 to 24")));
+    }
+    let chosen = check(points.len(), Selection::All, scalars)?;
+    match longest(scalars)? {
+        0 => Ok(Jacobian::INFINITY),
+        bits if simd::sums_available() => simd::multi_scalar_of_width(points, chosen, bits, width),
+        bits => Ok(pippenger::with_width(points, chosen, bits, width)),
+    }
+}
+
+/// Bits of a window that [`msm`] takes for so many scalars of full size on this machine.
+pub fn width(scalars: usize) -> usize {
+    if simd::sums_available() { simd::tuning::width(scalars) } else { tuning::width(scalars) }
+}
+
 /// [`msm`] on lanes, which must be available, or without.
 pub(crate) fn msm_on<F: CurveField>(
     lanes: bool,

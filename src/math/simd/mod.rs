@@ -86,6 +86,16 @@ pub(crate) fn multi_scalar<F: CurveField>(
     on_best!(msm::msm, F, points, chosen, bits)
 }
 
+/// [`msm::with_width`] on this machine's lanes; only where they are [`sums_available`].
+pub(crate) fn multi_scalar_of_width<F: CurveField>(
+    points: &[Affine<F>],
+    chosen: Chosen<'_>,
+    bits: usize,
+    width: usize,
+) -> Result<Jacobian<F>> {
+    on_best!(msm::with_width, F, points, chosen, bits, width)
+}
+
 /// [`msm::bucket_sums`] on this machine's lanes; only where they are [`sums_available`].
 pub(crate) fn bucket_sums<F: CurveField>(points: &[Affine<F>], lists: &[Sorted]) -> Result<Vec<Vec<Affine<F>>>> {
     on_best!(msm::bucket_sums, F, points, lists)
