@@ -8,7 +8,7 @@ filters=("$@")
 [ ${#filters[@]} -gt 0 ] || filters=(engine:: ffi:: formats:: gpu::)
 # Target directory, flags and profile are those of ffi-tests/sanitized: both share what they build.
 export CARGO_TARGET_DIR=target/sanitized-address RUSTC_BOOTSTRAP=1
-export RUSTFLAGS="-Zsanitizer=address -Cunsafe-allow-abi-mismatch=sanitizer"
+export RUSTFLAGS="--cfg without_lanes -Zsanitizer=address -Cunsafe-allow-abi-mismatch=sanitizer"
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
 profile=()
 for setting in opt-level=1 'lto="off"' codegen-units=4 'debug="line-tables-only"' debug-assertions=true overflow-checks=true; do
