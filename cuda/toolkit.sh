@@ -26,6 +26,13 @@ root=$directory/nvidia/cu13
 if [ ! -e "$root/complete" ]; then
   [ $find = no ] || exit 1
   mkdir -p "$directory"
+  # One at a time; who waited finds it complete.
+  if command -v flock >/dev/null; then
+    exec 9>"$directory/lock"
+    flock 9
+  fi
+fi
+if [ ! -e "$root/complete" ]; then
   # Their patch numbers differ, so each is pinned to the minor release alone.
   python3 -m pip install --quiet --upgrade --no-deps --disable-pip-version-check --root-user-action=ignore \
     --target "$directory" 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-crt==13.0.*' \

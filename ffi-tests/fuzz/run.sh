@@ -16,7 +16,7 @@ fi
 build() { (cd ffi-tests/fuzz && CARGO_TARGET_DIR=$work cargo build --release --locked --target x86_64-unknown-linux-gnu "$@"); }
 programs=$work/x86_64-unknown-linux-gnu/release
 # The flags of cargo-fuzz; sanitizer and coverage are unstable options of a stable compiler.
-coverage="--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
+coverage="--cfg fuzzing --cfg without_lanes -Zsanitizer=address -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
 coverage+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
 coverage+=" -Cllvm-args=-sanitizer-coverage-trace-compares -Cunsafe-allow-abi-mismatch=sanitizer"
 (cd ffi-tests/fuzz && cargo metadata --locked --no-deps --format-version 1 >/dev/null)

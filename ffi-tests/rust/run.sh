@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # What a host in Rust has: the documentation without a warning, its program, and the example.
+# FEATURES are those of the library that the program uses.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 fail() { echo "rust: $*" >&2; exit 1; }
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p libgroth16 --features cli
-cargo test --locked --doc -p libgroth16 --features cli
+cargo test --locked --doc -p libgroth16 --features "${FEATURES:-cli}"
 cargo build --release --locked --features libgroth16/cli -p libgroth16 --bin groth16 --example host
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

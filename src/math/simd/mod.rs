@@ -10,13 +10,13 @@ mod lanes;
 pub(crate) mod msm;
 mod ntt;
 mod pointwise;
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(all(test, not(without_lanes)), not(target_arch = "x86_64")))]
 mod portable;
 mod product;
 mod runs;
 mod scalar;
 mod table;
-#[cfg(test)]
+#[cfg(all(test, not(without_lanes)))]
 mod tests;
 pub(crate) mod tuning;
 
@@ -24,13 +24,18 @@ use super::curve::{Affine, CurveField, Jacobian};
 use super::fr::Fr;
 use super::msm::Chosen;
 use super::msm::buckets::Sorted;
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+/// Whether the kernels for lanes are in this build. They take most of the time that the library takes to compile, far more under
+/// a sanitizer: builds that look at other code leave them out by `--cfg without_lanes`. What follows a test of this constant
+/// is not compiled then.
+const BUILT: bool = cfg!(not(without_lanes));
 
 /// Whether all kernels run on eight lanes on this machine.
 pub fn available() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        ifma::available()
+        BUILT && ifma::available()
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
@@ -56,7 +61,7 @@ pub fn sums_available() -> bool {
 fn second_available() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        avx2::available()
+        BUILT && avx2::available()
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
@@ -68,6 +73,9 @@ fn second_available() -> bool {
 macro_rules! on_best {
     ($function:path, $field:ident, $($argument:expr),+) => {{
         use $function as function;
+        if !BUILT {
+            return Err(Error::internal("the kernels for lanes were left out when the library was built"));
+        }
         match (available(), $field::DEGREE) {
             (true, 1) => function::<Best, $field, 1>($($argument),+),
             (true, _) => function::<Best, $field, 2>($($argument),+),
@@ -114,30 +122,42 @@ pub(crate) const LEAST_TRANSFORM: u32 = ntt::LEAST;
 
 /// [`ntt::nr`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn nr(values: &mut [Fr], factors: &Factors) {
-    ntt::nr::<Best>(values, factors);
+    if BUILT {
+        ntt::nr::<Best>(values, factors);
+    }
 }
 
 /// [`ntt::rn`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn rn(values: &mut [Fr], factors: &Factors) {
-    ntt::rn::<Best>(values, factors);
+    if BUILT {
+        ntt::rn::<Best>(values, factors);
+    }
 }
 
 /// [`pointwise::product`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn product(out: &mut [Fr], a: &[Fr], b: &[Fr]) {
-    pointwise::product::<Best>(out, a, b);
+    if BUILT {
+        pointwise::product::<Best>(out, a, b);
+    }
 }
 
 /// [`pointwise::multiply`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn multiply(a: &mut [Fr], b: &[Fr]) {
-    pointwise::multiply::<Best>(a, b);
+    if BUILT {
+        pointwise::multiply::<Best>(a, b);
+    }
 }
 
 /// [`pointwise::shift`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn shift(a: &mut [Fr], b: &mut [Fr], low: &[Fr], high: &Fr) {
-    pointwise::shift::<Best>(a, b, low, high);
+    if BUILT {
+        pointwise::shift::<Best>(a, b, low, high);
+    }
 }
 
 /// [`pointwise::unshift`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn unshift(v: &mut [Fr], u: &[Fr], low: &[Fr], high: &Fr, scale: &Fr) {
-    pointwise::unshift::<Best>(v, u, low, high, scale);
+    if BUILT {
+        pointwise::unshift::<Best>(v, u, low, high, scale);
+    }
 }
