@@ -29,8 +29,8 @@ for log in "$@"; do
   measure "partition-$log-split-2-cpu" "${work[@]}" --mode split --slots 2 --g2-on cpu
   measure "partition-$log-monolithic" "${work[@]}" --mode monolithic
   measure "partition-$log-split-2-pageable" "${work[@]}" --mode split --slots 2 --g2-on auto --pageable-rows
-  awk -v split="$(throughput "partition-$log-split-2")" -v whole="$(throughput "partition-$log-monolithic")" -v log_size="$log" \
-    'BEGIN { printf "RATIO partition_2^%s_split_vs_monolithic %.2f\n", log_size, split / whole }'
+  awk -v split_rate="$(throughput "partition-$log-split-2")" -v whole="$(throughput "partition-$log-monolithic")" -v log_size="$log" \
+    'BEGIN { printf "RATIO partition_2^%s_split_vs_monolithic %.2f\n", log_size, split_rate / whole }'
   awk -v rate="$(rate "partition-$log-split-2")" -v peer="${peer[$log]:-0}" -v log_size="$log" 'BEGIN {
     printf "partition of 2^%s: %.2f ms\n", log_size, 1000 / rate
     if (peer > 0) printf "RATIO partition_2^%s_vs_supraseal_c2_published %.2f\n", log_size, peer * rate / 1000 }'
