@@ -122,7 +122,7 @@ pub type Launch = launch::Launch<KernelName, Buffer>;
 /// Numbers that depend on the architecture, or on measurements on one: see `cuda/tuning/msm.h`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Bits of a digit by the number of scalars: [i] for up to 2^i of them.
+    /// Bits of a digit by the number of scalars: `[i]` for up to 2^i of them.
     pub bits: [u8; 32],
     /// log2 of the buckets of a chunk, at most.
     pub log_chunk: u32,
@@ -174,7 +174,7 @@ pub struct Task {
     pub sum: bool,
     /// How many scalars, up to 2^26.
     pub count: u32,
-    /// Whether scalar i belongs to point picks[i]; else to point i.
+    /// Whether scalar i belongs to point `picks[i]`; else to point i.
     pub picks: bool,
 }
 
