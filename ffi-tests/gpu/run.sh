@@ -48,7 +48,7 @@ faulty() {
   export G16_DRIVER
   LD_LIBRARY_PATH="$PWD/faulty" ./gpu-test 3 --step 7 || return 1
   [ "$(nvidia-smi -L | wc -l)" -gt 1 ] || return 0
-  G16_FAULT=cuLaunchKernel,${LAUNCHES:-4000},1,719,1 LD_LIBRARY_PATH="$PWD/faulty" ./groth16 bench pipeline --device gpu --devices 2 \
+  G16_FAULT=cuLaunchKernel,${LAUNCHES:-6000},1,719,1 LD_LIBRARY_PATH="$PWD/faulty" ./groth16 bench pipeline --device gpu --devices 2 \
     --partition --rows 2^22 --jobs 24 --waiting 8 --mode split --slots 2 --g2-on auto
 }
 if [ "${1:-}" = quick ]; then
