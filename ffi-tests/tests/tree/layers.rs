@@ -11,7 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("gpu", &["math"]),
     ("math", &[]),
     ("error", &[]),
-    ("par", &[]),
+    ("par", &["sync"]),
     ("sync", &[]),
     ("trace", &[]),
 ];
