@@ -24,30 +24,12 @@ use groth16::math::fr::{Fr, Scalar, scalar_to_le_bytes};
 use groth16::math::msm::{Selection, msm, sum};
 use groth16::math::ntt::Domain;
 
-#[path = "peers.rs"]
+mod clock;
+mod made;
 mod peers;
+use clock::cpu_time;
+use made::{Random, some_points};
 use peers::Peer;
-
-/// SplitMix64: small, repeatable.
-pub struct Random(pub u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn scalar(&mut self) -> Scalar {
-        let mut bytes = [0u8; 64];
-        for chunk in bytes.chunks_exact_mut(8) {
-            chunk.copy_from_slice(&self.next().to_le_bytes());
-        }
-        Fr::from_wide_bytes(&bytes).to_canonical()
-    }
-}
 
 struct Options {
     gnark: Option<String>,
@@ -161,9 +143,9 @@ impl Bench {
         }
         for _ in 0..self.options.runs {
             for (i, (_, run)) in contenders.iter_mut().enumerate() {
-                let (start, used) = (Instant::now(), processor_ms());
+                let (start, used) = (Instant::now(), cpu_time());
                 run();
-                let (wall, used) = (start.elapsed().as_secs_f64() * 1e3, processor_ms() - used);
+                let (wall, used) = (start.elapsed().as_secs_f64() * 1e3, cpu_time() - used);
                 if wall < best[i] {
                     (best[i], processor[i]) = (wall, used);
                 }
@@ -198,18 +180,6 @@ impl Bench {
     }
 }
 
-/// Milliseconds of processors that this process has used.
-fn processor_ms() -> f64 {
-    // SAFETY: the structure holds integers alone, and is written by the call.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
-        usage
-    };
-    let of = |time: libc::timeval| time.tv_sec as f64 * 1e3 + time.tv_usec as f64 / 1e3;
-    of(usage.ru_utime) + of(usage.ru_stime)
-}
-
 /// A peer on threads of the pool; bellman waits for its own tasks, so that it runs on the global pool instead.
 fn in_pool<'a>(pool: &'a rayon::ThreadPool, name: &'static str, mut run: impl FnMut() + Send + 'a) -> Contender<'a> {
     if name == "bellman" { (name, Box::new(run)) } else { (name, Box::new(move || pool.install(&mut run))) }
@@ -217,13 +187,6 @@ fn in_pool<'a>(pool: &'a rayon::ThreadPool, name: &'static str, mut run: impl Fn
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
-}
-
-fn some_points<F: CurveField>(count: usize) -> Vec<Affine<F>> {
-    let mut random = Random(7);
-    let (step, first) = (F::GENERATOR.mul(&random.scalar()), F::GENERATOR.mul(&random.scalar()));
-    let points: Vec<_> = std::iter::successors(Some(first), |p| Some(*p + step)).take(count).collect();
-    Jacobian::batch_to_affine(&points)
 }
 
 fn uniform(count: usize) -> Vec<Scalar> {
@@ -263,7 +226,7 @@ fn bench_msm<F: Peer>(bench: &mut Bench, size: &str, kind: &str, scalars: &[Scal
     if !bench.wanted(&name) {
         return;
     }
-    let points = some_points::<F>(scalars.len());
+    let points = some_points::<F>(&mut Random(7), scalars.len());
     let threads = pool(bench.options.threads);
     let alone: Vec<_> = (0..bench.options.threads).map(|_| pool(1)).collect();
     let sum = || {

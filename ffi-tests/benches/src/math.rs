@@ -20,25 +20,10 @@ use groth16::math::ntt::Domain;
 use groth16::math::quotient::quotient;
 use groth16::math::subgroup::find_outside_subgroup;
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn fr(&mut self) -> Fr {
-        let mut bytes = [0u8; 64];
-        for chunk in bytes.chunks_exact_mut(8) {
-            chunk.copy_from_slice(&self.next().to_le_bytes());
-        }
-        Fr::from_wide_bytes(&bytes)
-    }
-}
+mod clock;
+mod made;
+use clock::cpu_time;
+use made::{Random, some_points};
 
 /// Milliseconds.
 #[derive(Clone, Copy)]
@@ -46,13 +31,6 @@ struct Time {
     wall: f64,
     /// Of all threads together; steadier than the wall clock where others use the machine.
     cpu: f64,
-}
-
-fn cpu_time() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes the one struct that it is given.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
 /// The best of `runs` of each contender, taken in turns.
@@ -151,13 +129,6 @@ impl Peer for Fp2 {
             let _ = black_box(ark_bls12_381::G2Projective::msm(&points, scalars).unwrap());
         })
     }
-}
-
-fn some_points<F: CurveField>(random: &mut Random, count: usize) -> Vec<Affine<F>> {
-    let step = F::GENERATOR.mul(&random.fr().to_canonical());
-    let first = F::GENERATOR.mul(&random.fr().to_canonical());
-    let points: Vec<_> = std::iter::successors(Some(first), |p| Some(*p + step)).take(count).collect();
-    Jacobian::batch_to_affine(&points)
 }
 
 fn bench_msm<F: Peer>(log: u32, runs: usize) {

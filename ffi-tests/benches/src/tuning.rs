@@ -11,11 +11,14 @@
 
 use std::time::Instant;
 
-use groth16::math::curve::{Affine, CurveField, Jacobian};
+use groth16::math::curve::{Affine, CurveField};
 use groth16::math::fp::Fp;
 use groth16::math::fp2::Fp2;
 use groth16::math::fr::{Fr, Scalar};
 use groth16::math::msm;
+
+mod made;
+use made::{Random, some_points};
 
 struct Options {
     threads: usize,
@@ -42,28 +45,6 @@ fn options() -> Options {
     }
     let is_end = |log: &u32| !only_ends || log == sizes.start() || log == sizes.end();
     Options { threads, runs, sizes: sizes.clone().filter(is_end).collect() }
-}
-
-/// SplitMix64.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-fn uniform(state: &mut u64) -> Scalar {
-    let mut bytes = [0u8; 64];
-    bytes.chunks_exact_mut(8).for_each(|chunk| chunk.copy_from_slice(&random(state).to_le_bytes()));
-    Fr::from_wide_bytes(&bytes).to_canonical()
-}
-
-fn some_points<F: CurveField>(count: usize) -> Vec<Affine<F>> {
-    let mut state = 7;
-    let (step, first) = (F::GENERATOR.mul(&uniform(&mut state)), F::GENERATOR.mul(&uniform(&mut state)));
-    let points: Vec<_> = std::iter::successors(Some(first), |p| Some(*p + step)).take(count).collect();
-    Jacobian::batch_to_affine(&points)
 }
 
 /// Milliseconds that it takes.
@@ -106,20 +87,20 @@ fn tune<F: CurveField>(options: &Options, cases: &[Case<'_, F>]) -> Vec<f64> {
 
 /// Scalars that are no random ones, by name.
 fn distributions(count: usize) -> Vec<(&'static str, Vec<Scalar>)> {
-    let mut state = 3;
-    let (one, other) = (uniform(&mut state), uniform(&mut state));
+    let mut random = Random(3);
+    let (one, other) = (random.scalar(), random.scalar());
     let of = |f: &mut dyn FnMut(usize) -> Scalar| (0..count).map(f).collect::<Vec<_>>();
     vec![
         ("all equal", of(&mut |_| one)),
         ("two values", of(&mut |i| if i % 2 == 0 { one } else { other })),
         ("r - 1", of(&mut |_| (-Fr::from(1)).to_canonical())),
         ("ones", of(&mut |_| [1, 0, 0, 0])),
-        ("16 bits", of(&mut |_| [random(&mut state) >> 48, 0, 0, 0])),
+        ("16 bits", of(&mut |_| [random.next() >> 48, 0, 0, 0])),
         ("sorted", of(&mut |i| [i as u64, 0, 0, 0])),
         ("one hot digit", {
-            let mut state = 5;
+            let mut random = Random(5);
             of(&mut |_| {
-                let mut scalar = uniform(&mut state);
+                let mut scalar = random.scalar();
                 scalar[0] = scalar[0] & !0xffff_ffff | 0x0007_0007;
                 scalar
             })
@@ -133,11 +114,11 @@ fn group<F: CurveField>(options: &Options, name: &str) {
     let (factor, limbs) = if F::DEGREE == 1 { (2, 2) } else { (4, 1) };
     for log in &options.sizes {
         let count = 1usize << log;
-        let points = some_points::<F>(factor * count);
-        let mut state = 1;
-        let scalars: Vec<Scalar> = (0..count).map(|_| uniform(&mut state)).collect();
+        let points = some_points::<F>(&mut Random(7), factor * count);
+        let mut random = Random(1);
+        let scalars: Vec<Scalar> = (0..count).map(|_| random.scalar()).collect();
         let short: Vec<Scalar> = (0..factor * count)
-            .map(|_| std::array::from_fn(|i| if i < limbs { random(&mut state) >> 1 } else { 0 }))
+            .map(|_| std::array::from_fn(|i| if i < limbs { random.next() >> 1 } else { 0 }))
             .collect();
         let what = format!("{name} 2^{log}, {factor} times the points, {} bits", 64 * limbs);
         let cases = [(format!("{name} 2^{log}"), &points[..count], &scalars[..]), (what, &points[..], &short[..])];
