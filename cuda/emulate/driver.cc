@@ -8,7 +8,7 @@
 //     G16_EMULATED_DEVICES   how many GPUs there are; default 1
 //     G16_EMULATED_BYTES     memory of each; default 256 MiB
 //
-// and tests call what is at the end.
+// and tests call what hooks.h has.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +28,7 @@
 #include "../kernel/msm_kernels.h"
 #include "../kernel/r1cs_kernels.h"
 #include "../kernel/split_kernels.h"
+#include "hooks.h"
 
 namespace {
 
@@ -36,12 +37,6 @@ enum Result {
     not_found = 500, illegal_address = 700, already_registered = 712, not_registered = 713, launch_failed = 719
 };
 using Address = unsigned long long;
-
-struct Device {
-    size_t bytes = 0, used = 0;
-    /// What every call answers from now on.
-    int lost = success;
-};
 
 struct Context {
     int device;
@@ -52,29 +47,12 @@ struct Allocation {
     size_t bytes;
 };
 
-/// Fails calls: the `after`-th from now whose name is `name`, or any if that is empty, and as many as `times`.
-struct Fault {
-    std::string name;
-    long after = -1, times = 0;
-    int result = success;
-    bool loses = false;
-};
-
-struct State {
-    /// Of all but the kernels.
-    std::mutex lock;
+struct State : Hooks {
     /// The emulator runs one kernel at a time.
     std::mutex kernels;
-    std::vector<Device> devices;
     std::map<Address, Allocation> memory;
-    /// Host memory that was locked, with the context that did.
-    std::map<void*, Context*> registered;
     /// Dynamic shared memory that was allowed to kernels; others have 48 KiB.
     std::map<void*, unsigned> shared;
-    Fault fault;
-    long calls = 0;
-    /// Flips a bit of what the next download gives, if it is long enough.
-    long flip = -1;
 };
 
 State& state() {
@@ -82,8 +60,8 @@ State& state() {
         auto* made = new State;
         const char* count = getenv("G16_EMULATED_DEVICES");
         const char* bytes = getenv("G16_EMULATED_BYTES");
-        made->devices.resize(count != nullptr ? strtoul(count, nullptr, 10) : 1);
-        for (Device& device : made->devices) device.bytes = bytes != nullptr ? strtoull(bytes, nullptr, 10) : 256 << 20;
+        int devices = count != nullptr ? atoi(count) : 1;
+        for (int i = 0; i < devices; i++) made->devices[i].bytes = bytes != nullptr ? strtoull(bytes, nullptr, 10) : 256 << 20;
         return made;
     }();
     return *it;
@@ -91,23 +69,19 @@ State& state() {
 
 thread_local std::vector<Context*> current;
 
+int current_device() {
+    return current.empty() ? -1 : current.back()->device;
+}
+
 /// What a call answers before it does anything; counts it.
 int enter(const char* name, bool needs_context) {
     State& all = state();
     std::lock_guard<std::mutex> guard(all.lock);
-    all.calls++;
-    if (needs_context && current.empty()) return invalid_context;
-    int device = current.empty() ? -1 : current.back()->device;
-    if (device >= 0 && all.devices[device].lost != success) return all.devices[device].lost;
-    Fault& fault = all.fault;
-    if (fault.after < 0 || (!fault.name.empty() && fault.name != name)) return success;
-    if (fault.after > 0) {
-        fault.after--;
-        return success;
+    if (needs_context && current.empty()) {
+        all.calls++;
+        return invalid_context;
     }
-    if (--fault.times <= 0) fault.after = -1;
-    if (fault.loses && device >= 0) all.devices[device].lost = fault.result;
-    return fault.result;
+    return all.enter(name, current_device());
 }
 
 /// Whether `bytes` bytes from an address on were allocated on the current device.
@@ -165,6 +139,10 @@ const std::map<std::string, Call>& kernels() {
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
+
+Hooks& hooks() {
+    return state();
+}
 
 #define ENTER(needs_context)                                              \
     if (int failed = enter(__func__, needs_context); failed != success) { \
@@ -280,7 +258,7 @@ int cuMemGetInfo_v2(size_t* free, size_t* total) {
     std::lock_guard<std::mutex> guard(state().lock);
     const Device& device = state().devices[current.back()->device];
     *total = device.bytes;
-    *free = device.bytes - device.used;
+    *free = device.bytes - device.used - device.hogged;
     return success;
 }
 
@@ -324,8 +302,9 @@ int cuMemAlloc_v2(Address* out, size_t bytes) {
     int device = current.back()->device;
     {
         std::lock_guard<std::mutex> guard(all.lock);
-        if (bytes > all.devices[device].bytes - all.devices[device].used) return out_of_memory;
-        all.devices[device].used += bytes;
+        Device& one = all.devices[device];
+        if (bytes > one.bytes - one.used - one.hogged) return out_of_memory;
+        one.used += bytes;
     }
     void* start = aligned_alloc(256, (bytes + 255) / 256 * 256);
     memset(start, 0xa5, bytes);
@@ -382,10 +361,7 @@ int cuMemcpyDtoHAsync_v2(void* to, Address from, size_t bytes, void*) {
     memcpy(to, reinterpret_cast<void*>(from), bytes);
     State& all = state();
     std::lock_guard<std::mutex> guard(all.lock);
-    if (all.flip >= 0 && (size_t)all.flip / 8 < bytes) {
-        static_cast<unsigned char*>(to)[all.flip / 8] ^= (unsigned char)(1 << all.flip % 8);
-        all.flip = -1;
-    }
+    if (long bit = all.flipped(bytes); bit >= 0) static_cast<unsigned char*>(to)[bit / 8] ^= (unsigned char)(1 << bit % 8);
     return success;
 }
 
@@ -470,51 +446,6 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
     std::lock_guard<std::mutex> guard(state().kernels);
     reinterpret_cast<Call>(function)(grid, block, shared, parameters);
     return success;
-}
-
-/// Tests call these. The call named `name`, or any, fails `times` times after `after` successful ones; with `loses` the
-/// device whose context it is in answers so for ever.
-void g16_driver_fail(const char* name, long after, long times, int result, int loses) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    state().fault = {name, after, times, result, loses != 0};
-}
-
-/// Nothing fails any more, and lost devices are back.
-void g16_driver_mend(void) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    state().fault = Fault();
-    for (Device& device : state().devices) device.lost = success;
-}
-
-/// How many calls there were.
-long g16_driver_calls(void) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    return state().calls;
-}
-
-/// Another program takes so much of a device's memory, in all.
-void g16_driver_hog(int device, size_t bytes, int give_back) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    if (give_back) state().devices[device].used -= bytes;
-    else state().devices[device].used += bytes;
-}
-
-/// Memory of a device that is in use, in bytes.
-size_t g16_driver_used(int device) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    return state().devices[device].used;
-}
-
-/// How many pieces of host memory are locked.
-size_t g16_driver_registered(void) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    return state().registered.size();
-}
-
-/// Flips this bit of what the next long enough download gives; of byte bit / 8, from its lowest.
-void g16_driver_flip(long bit) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    state().flip = bit;
 }
 
 }  // extern "C"

@@ -5,7 +5,7 @@
 //     G16_DRIVER   the path of the machine's driver
 //     G16_FAULT    NAME,AFTER,TIMES,RESULT,LOSES: what g16_driver_fail is told at the start, for programs that call no hook
 //
-// and tests call what is at the end, which is what driver.cc has.
+// and tests call what hooks.h has.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "../loader/entries.h"
+#include "hooks.h"
 
 namespace {
 
@@ -28,35 +28,16 @@ struct Driver {
     ENTRIES(FIELD)
 };
 
-struct Device {
-    /// Allocated through this driver, and taken by tests.
-    size_t used = 0, hogged = 0;
-    /// What every call answers from now on.
-    int lost = success;
-};
-
-struct Fault {
-    std::string name;
-    long after = -1, times = 0;
-    int code = success;
-    bool loses = false;
-};
-
 struct Allocation {
     int device;
     size_t bytes;
 };
 
-struct State {
-    std::mutex lock;
+struct State : Hooks {
     Driver real = {};
     bool is_open = false;
-    std::map<int, Device> devices;
     std::map<void*, int> contexts;
     std::map<address, Allocation> memory;
-    std::set<void*> registered;
-    Fault fault;
-    long calls = 0, flip = -1;
 
     State() {
         const char* path = getenv("G16_DRIVER");
@@ -72,7 +53,7 @@ struct State {
         int loses = 0;
         const char* wanted = getenv("G16_FAULT");
         if (wanted != nullptr &&
-            sscanf(wanted, "%63[^,],%ld,%ld,%d,%d", name, &fault.after, &fault.times, &fault.code, &loses) == 5) {
+            sscanf(wanted, "%63[^,],%ld,%ld,%d,%d", name, &fault.after, &fault.times, &fault.result, &loses) == 5) {
             fault.name = name;
             fault.loses = loses != 0;
         }
@@ -96,18 +77,7 @@ int enter(const char* name) {
     State& all = state();
     std::lock_guard<std::mutex> guard(all.lock);
     if (!all.is_open) return no_device;
-    all.calls++;
-    int device = current_device();
-    if (device >= 0 && all.devices[device].lost != success) return all.devices[device].lost;
-    Fault& fault = all.fault;
-    if (fault.after < 0 || (!fault.name.empty() && fault.name != name)) return success;
-    if (fault.after > 0) {
-        fault.after--;
-        return success;
-    }
-    if (--fault.times <= 0) fault.after = -1;
-    if (fault.loses && device >= 0) all.devices[device].lost = fault.code;
-    return fault.code;
+    return all.enter(name, current_device());
 }
 
 /// Takes so much of a device's account, unless a test has left less.
@@ -128,6 +98,10 @@ void give(int device, size_t bytes) {
 }
 
 }  // namespace
+
+Hooks& hooks() {
+    return state();
+}
 
 #define REAL(name) (state().real.name)
 #define ENTER                                              \
@@ -226,7 +200,7 @@ result cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
     ENTER
     int code = REAL(cuMemHostRegister_v2)(memory, bytes, flags);
     std::lock_guard<std::mutex> guard(state().lock);
-    if (code == success) state().registered.insert(memory);
+    if (code == success) state().registered.emplace(memory, nullptr);
     return code;
 }
 
@@ -241,53 +215,16 @@ result cuMemHostUnregister(void* memory) {
 result cuMemcpyDtoHAsync_v2(void* to, address from, size_t bytes, void* stream) {
     ENTER
     int code = REAL(cuMemcpyDtoHAsync_v2)(to, from, bytes, stream);
-    long bit = -1;
+    if (code != success) return code;
+    long bit;
     {
         std::lock_guard<std::mutex> guard(state().lock);
-        if (state().flip >= 0 && (size_t)state().flip / 8 < bytes) std::swap(bit, state().flip);
+        bit = state().flipped(bytes);
     }
-    if (bit < 0 || code != success) return code;
+    if (bit < 0) return code;
     code = REAL(cuStreamSynchronize)(stream);
     static_cast<unsigned char*>(to)[bit / 8] ^= (unsigned char)(1 << bit % 8);
     return code;
-}
-
-/// Tests call these: see driver.cc.
-void g16_driver_fail(const char* name, long after, long times, int code, int loses) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    state().fault = {name, after, times, code, loses != 0};
-}
-
-void g16_driver_mend(void) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    state().fault = Fault();
-    for (auto& [index, device] : state().devices) device.lost = success;
-}
-
-long g16_driver_calls(void) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    return state().calls;
-}
-
-void g16_driver_hog(int device, size_t bytes, int give_back) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    if (give_back) state().devices[device].hogged -= bytes;
-    else state().devices[device].hogged += bytes;
-}
-
-size_t g16_driver_used(int device) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    return state().devices[device].used;
-}
-
-size_t g16_driver_registered(void) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    return state().registered.size();
-}
-
-void g16_driver_flip(long bit) {
-    std::lock_guard<std::mutex> guard(state().lock);
-    state().flip = bit;
 }
 
 }  // extern "C"
