@@ -136,22 +136,26 @@ impl<'a, A: Send, B: Send> Work<'a> for Pieces<'a, A, B> {
     }
 }
 
+/// Parts of the work that each thread gets, if there are as many pieces. What a thread has begun nobody can take from it, so the
+/// threads that come late, or that the system holds up for a while, keep the others waiting for a part at most.
+const PARTS: usize = 8;
+
 fn run(work: AnyWork) {
-    if in_pool() { divide(work, rayon::current_num_threads(), false) } else { work.run() }
+    if in_pool() { divide(work, PARTS * rayon::current_num_threads(), false) } else { work.run() }
 }
 
-/// Halves the work as rayon's iterators do: until there is a part for each thread, and again where a part was taken by another
-/// thread, which tells that threads are free. `halvings` bounds how many parts come of parts that nobody took.
-fn divide(work: AnyWork, halvings: usize, taken: bool) {
+/// Halves the work as rayon's iterators do: until there are `parts`, and again where a part was taken by another thread, which
+/// tells that threads are free.
+fn divide(work: AnyWork, parts: usize, taken: bool) {
     let pieces = work.pieces();
-    if pieces < 2 || (halvings == 0 && !taken) {
+    if pieces < 2 || (parts < 2 && !taken) {
         return work.run();
     }
-    let halvings = if taken { rayon::current_num_threads().max(halvings / 2) } else { halvings / 2 };
+    let parts = if taken { parts.max(2 * rayon::current_num_threads()) } else { parts };
     let (left, right) = work.split(pieces / 2);
     rayon::join_context(
-        |context| divide(left, halvings, context.migrated()),
-        |context| divide(right, halvings, context.migrated()),
+        |context| divide(left, parts / 2, context.migrated()),
+        |context| divide(right, parts / 2, context.migrated()),
     );
 }
 
@@ -181,9 +185,9 @@ impl First {
     }
 }
 
-/// A piece size that gives every thread a few pieces of `count` items, and none fewer than `least`.
+/// A piece size that gives every thread [`PARTS`] pieces of `count` items, and none fewer than `least`.
 pub fn piece(count: usize, least: usize) -> usize {
-    count.div_ceil(4 * threads()).max(least).max(1)
+    count.div_ceil(PARTS * threads()).max(least).max(1)
 }
 
 fn in_pool() -> bool {

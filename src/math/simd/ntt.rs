@@ -130,9 +130,9 @@ impl<L: Lanes52, const FORWARD: bool> Task for Rows<'_, L, FORWARD> {
     #[inline(always)]
     fn run(self) {
         let count = self.values.len() / 8;
-        let mut buffer = vec![[L::splat(0); 5]; count];
+        let mut buffer = Vec::with_capacity(count);
         for i in 0..count {
-            buffer[i] = load(self.values, i);
+            buffer.push(load::<L>(self.values, i));
         }
         // Block `first + i` of eight elements.
         let first = self.k * count;
