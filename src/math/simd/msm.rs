@@ -4,7 +4,7 @@
 use super::batch::{Gathered, NONE, Scratch, Sums, add};
 use super::lanes::{Lanes, Row, Task};
 use super::runs::{BucketSums, sums};
-use super::table::{Table, read};
+use super::table::{Table, read, zeroed};
 use super::tuning;
 use crate::error::Result;
 use crate::math::curve::{Affine, CurveField, Jacobian};
@@ -118,18 +118,13 @@ fn reduce<L: Lanes, F: CurveField, const D: usize>(plan: &Plan, buckets: &Bucket
     let length = plan.buckets / plan.segments;
     let total = plan.segments * plan.windows;
     let lanes = total.div_ceil(par::threads()).clamp(64, 2 * tuning::LANES);
-    let walked = par::map(total.div_ceil(lanes), |piece| {
-        let first = piece * lanes;
-        let count = lanes.min(total - first);
-        L::run(Walk::<L, F, D> { plan, buckets, first, count, length, lanes: Default::default() })
-    });
     // Of every lane two points: the plain sum of its segment, and the weighted one.
-    let mut rows = Vec::with_capacity(total * 4 * D);
-    let mut infinite = Vec::with_capacity(total * 2);
-    for (points, flags) in walked {
-        rows.extend(points);
-        infinite.extend(flags);
-    }
+    let mut rows = zeroed(total * 4 * D, "sums of segments of buckets")?;
+    let mut infinite = vec![true; total * 2];
+    par::for_each_chunk_pair_rows(&mut rows, lanes * 4 * D, &mut infinite, lanes * 2, |point, rows, infinite| {
+        let first = point / 2;
+        L::run(Walk::<L, F, D> { plan, buckets, first, rows, infinite, length, lanes: Default::default() });
+    });
     // Segment k's weights start at k length + 1: so the windows' sums are those of the weighted ones, plus length times
     // the sum of k plain_k, which is taken bit by bit of k.
     let bits = plan.segments.ilog2() as usize;
@@ -159,24 +154,27 @@ struct Walk<'t, L, F, const D: usize> {
     plan: &'t Plan,
     buckets: &'t BucketSums,
     first: usize,
-    count: usize,
+    /// Two points a lane (see [`reduce`]).
+    rows: &'t mut [Row],
+    /// Which of the points are infinite.
+    infinite: &'t mut [bool],
     length: usize,
     lanes: std::marker::PhantomData<(L, F)>,
 }
 
 impl<L: Lanes, F: CurveField, const D: usize> Task for Walk<'_, L, F, D> {
-    /// The points' rows, two points a lane (see [`reduce`]), and which are infinite.
-    type Output = (Vec<Row>, Vec<bool>);
+    type Output = ();
     #[inline(always)]
-    fn run(self) -> Self::Output {
-        let mut plain = Sums::<L, D>::new(self.count);
-        let mut weighted = Sums::<L, D>::new(self.count);
+    fn run(self) {
+        let count = self.infinite.len() / 2;
+        let mut plain = Sums::<L, D>::new(count);
+        let mut weighted = Sums::<L, D>::new(count);
         let vectors = plain.points.len();
         let mut scratch = Scratch::<L, D>::new(vectors);
         let mut picked = vec![[NONE; 8]; vectors];
         let Plan { buckets, group, segments, .. } = *self.plan;
         for step in (0..self.length).rev() {
-            for lane in 0..self.count {
+            for lane in 0..count {
                 let (window, segment) = ((self.first + lane) / segments, (self.first + lane) % segments);
                 let bucket = window % group * buckets + segment * self.length + step;
                 let place = self.buckets.places[window / group][bucket];
@@ -188,21 +186,18 @@ impl<L: Lanes, F: CurveField, const D: usize> Task for Walk<'_, L, F, D> {
                 add::<L, F, D>(&mut weighted, vectors, &plain, &mut scratch);
             }
         }
-        let mut rows = vec![Row([0; 8]); self.count * 4 * D];
-        let mut infinite = vec![true; self.count * 2];
         for (place, sums) in [plain, weighted].iter().enumerate() {
-            for v in 0..self.count.div_ceil(8) {
+            for v in 0..count.div_ceil(8) {
                 let (x, y) = (sums.points[v].x.to_rows(), sums.points[v].y.to_rows());
-                for i in 0..8.min(self.count - 8 * v) {
+                for i in 0..8.min(count - 8 * v) {
                     let point = 2 * (8 * v + i) + place;
                     for k in 0..D {
-                        rows[2 * D * point + k] = x[k][i];
-                        rows[2 * D * point + D + k] = y[k][i];
+                        self.rows[2 * D * point + k] = x[k][i];
+                        self.rows[2 * D * point + D + k] = y[k][i];
                     }
-                    infinite[point] = sums.infinite[v] >> i & 1 == 1;
+                    self.infinite[point] = sums.infinite[v] >> i & 1 == 1;
                 }
             }
         }
-        (rows, infinite)
     }
 }

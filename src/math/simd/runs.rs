@@ -41,14 +41,16 @@ struct Cut {
 }
 
 impl Cut {
-    fn new(sorted: &Sorted) -> Self {
+    /// Cuts one of `lists` lists that are summed up together.
+    fn new(sorted: &Sorted, lists: usize) -> Self {
         let lengths = sorted.offsets().windows(2).map(|pair| pair[1] - pair[0]);
         let (filled, total) = lengths.fold((0usize, 0u64), |(filled, total), length| {
             (filled + usize::from(length > 0), total + u64::from(length))
         });
         // Twice an even share and some, so that with even shares next to no bucket is cut. Few buckets that hold everything
-        // are cut into about as many runs as every thread's batches want.
-        let share = total.div_ceil(filled.max(par::threads() * PIECE / 2) as u64) as u32;
+        // are cut into about as many runs as the threads' batches want of this list.
+        let wanted = (par::threads() * PIECE / 2).div_ceil(lists);
+        let share = total.div_ceil(filled.max(wanted) as u64) as u32;
         let most = 2 * share + if filled < 512 { 2 } else { 8 };
         let (mut runs, mut first, mut longest) =
             (Vec::with_capacity(filled), Vec::with_capacity(sorted.buckets() + 1), 0);
@@ -72,7 +74,7 @@ impl Cut {
 ///
 /// Errors: `NoMemory`.
 pub fn sums<L: Lanes, F: CurveField, const D: usize>(rows: &[Row], lists: &[Sorted]) -> Result<BucketSums> {
-    let cuts = par::map(lists.len(), |i| Cut::new(&lists[i]));
+    let cuts = par::map(lists.len(), |i| Cut::new(&lists[i], lists.len()));
     let total: usize = cuts.iter().map(|cut| cut.runs.len()).sum();
     let mut out = BucketSums { rows: zeroed(total * 2 * D, "sums of buckets")?, places: Vec::new() };
     let mut infinite = vec![0u8; total];
@@ -99,11 +101,9 @@ pub fn sums<L: Lanes, F: CurveField, const D: usize>(rows: &[Row], lists: &[Sort
     }
     par::map_items(tasks, |pieces| L::run(Pieces::<L, F, D> { rows, pieces, lanes: Default::default() }));
     join::<L, F, D>(&mut out.rows, &mut infinite, &cuts)?;
-    let mut base = 0;
-    for cut in &cuts {
-        out.places.push(places(cut, base, &infinite));
-        base += cut.runs.len();
-    }
+    let bases: Vec<usize> =
+        cuts.iter().scan(0, |base, cut| Some(std::mem::replace(base, *base + cut.runs.len()))).collect();
+    out.places = par::map(cuts.len(), |i| places(&cuts[i], bases[i], &infinite));
     Ok(out)
 }
 
