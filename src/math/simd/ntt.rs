@@ -19,6 +19,9 @@ const COLUMN_LEVELS: u32 = 8;
 /// Levels of the pass over rows, at most.
 const ROW_LEVELS: u32 = 12;
 
+/// The same, where fewer would give every thread its share of the rows.
+const LEAST_ROW_LEVELS: u32 = 8;
+
 /// Least size of a transform, as a logarithm.
 pub const LEAST: u32 = 6;
 
@@ -27,44 +30,54 @@ const WIDTH: usize = 2;
 
 /// Natural to bit-reversed order; `factors` are `T[k]`, k below half of the size.
 pub fn nr<L: Lanes52>(values: &mut [Fr], factors: &Factors) {
-    nr_block::<L>(values, 0, factors);
+    nr_block::<L>(values, 0, row_levels(values.len().ilog2()), factors);
 }
 
 /// Bit-reversed to natural order, the transpose of [`nr`].
 pub fn rn<L: Lanes52>(values: &mut [Fr], factors: &Factors) {
-    rn_block::<L>(values, 0, factors);
+    rn_block::<L>(values, 0, row_levels(values.len().ilog2()), factors);
+}
+
+/// Levels of the pass over rows in a transform of 2^log elements: so few that every thread has some rows, unless there is but
+/// one row.
+fn row_levels(log: u32) -> u32 {
+    match par::threads() {
+        1 => ROW_LEVELS,
+        _ if log <= ROW_LEVELS => ROW_LEVELS,
+        threads => log.saturating_sub((4 * threads).ilog2()).clamp(LEAST_ROW_LEVELS, ROW_LEVELS),
+    }
 }
 
 /// Levels of the next pass over columns, for a block of 2^log elements: as even as can be, and enough to be worth it.
-fn column_levels(log: u32) -> u32 {
-    let levels = log.saturating_sub(ROW_LEVELS);
+fn column_levels(log: u32, row_levels: u32) -> u32 {
+    let levels = log.saturating_sub(row_levels);
     match levels.div_ceil(COLUMN_LEVELS) {
         0 => 0,
         passes => levels.div_ceil(passes).max(4),
     }
 }
 
-fn nr_block<L: Lanes52>(values: &mut [Fr], k: usize, factors: &Factors) {
+fn nr_block<L: Lanes52>(values: &mut [Fr], k: usize, row_levels: u32, factors: &Factors) {
     let log = values.len().ilog2();
-    let levels = column_levels(log);
+    let levels = column_levels(log, row_levels);
     if levels == 0 {
         L::run(Rows::<L, true> { values, k, factors, lanes: Default::default() });
         return;
     }
     columns::<L, true>(values, k, levels, factors);
     let rows: Vec<_> = values.chunks_exact_mut(1 << (log - levels)).enumerate().collect();
-    par::map_items(rows, |(i, row)| nr_block::<L>(row, (k << levels) + i, factors));
+    par::map_items(rows, |(i, row)| nr_block::<L>(row, (k << levels) + i, row_levels, factors));
 }
 
-fn rn_block<L: Lanes52>(values: &mut [Fr], k: usize, factors: &Factors) {
+fn rn_block<L: Lanes52>(values: &mut [Fr], k: usize, row_levels: u32, factors: &Factors) {
     let log = values.len().ilog2();
-    let levels = column_levels(log);
+    let levels = column_levels(log, row_levels);
     if levels == 0 {
         L::run(Rows::<L, false> { values, k, factors, lanes: Default::default() });
         return;
     }
     let rows: Vec<_> = values.chunks_exact_mut(1 << (log - levels)).enumerate().collect();
-    par::map_items(rows, |(i, row)| rn_block::<L>(row, (k << levels) + i, factors));
+    par::map_items(rows, |(i, row)| rn_block::<L>(row, (k << levels) + i, row_levels, factors));
     columns::<L, false>(values, k, levels, factors);
 }
 

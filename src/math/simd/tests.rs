@@ -461,7 +461,7 @@ fn transforms<L: Lanes52>() {
             vec![-Fr::ONE; n],
         ];
         for values in inputs {
-            for threads in [0, 3] {
+            for threads in [0, 3, 64] {
                 let (mut got, mut wanted) = (values.clone(), values.clone());
                 in_pool(threads, || ntt::nr::<L>(&mut got, &factors));
                 plain::nr(&mut wanted, 0, &table);
