@@ -4,7 +4,9 @@
 //! the pointwise products on the domain give, and v = a b mod (x^d - g^d), which those on the coset g give, a b =
 //! h (x^d - 1) + u, so v = h (g^d - 1) + u and h = (v - u) / (g^d - 1). c itself is not needed.
 
-use zeroize::{Zeroize, Zeroizing};
+use std::ops::{Deref, DerefMut};
+
+use zeroize::Zeroize;
 
 use crate::error::{Error, Result, reserve};
 use crate::math::field::Field;
@@ -22,7 +24,7 @@ use crate::par;
 pub fn quotient(domain: &Domain, a: Vec<Fr>, b: Vec<Fr>) -> Result<Vec<Fr>> {
     let d = domain.size();
     let (mut a, mut b) = (padded("a", a, d)?, padded("b", b, d)?);
-    let mut u = Zeroizing::new(Vec::new());
+    let mut u = Secret::default();
     reserve(&mut u, d, "the quotient")?;
     u.resize(d, Fr::ZERO);
     product(&mut u, &a, &b);
@@ -41,11 +43,36 @@ pub fn quotient(domain: &Domain, a: Vec<Fr>, b: Vec<Fr>) -> Result<Vec<Fr>> {
     // g lies outside of the domain, so this is no division by zero.
     let scale = domain.inverse_size() * (g.pow(&[d as u64]) - Fr::ONE).inverse();
     unshift_and_subtract(scale, g.inverse(), &mut a, &mut u);
-    permute(&mut a);
-    let mut h = std::mem::take(&mut *a);
+    natural_order(&mut b, &a);
+    let mut h = std::mem::take(&mut *b);
     // a b has no coefficient of degree 2d - 1.
     h.truncate(d - 1);
     Ok(h)
+}
+
+/// A vector that is zeroised when it is dropped, by all threads of the caller's pool.
+#[derive(Default)]
+struct Secret(Vec<Fr>);
+
+impl Deref for Secret {
+    type Target = Vec<Fr>;
+    fn deref(&self) -> &Vec<Fr> {
+        &self.0
+    }
+}
+
+impl DerefMut for Secret {
+    fn deref_mut(&mut self) -> &mut Vec<Fr> {
+        &mut self.0
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        let size = par::piece(self.0.len(), 1 << 14);
+        par::for_each_chunk_mut(&mut self.0, size, |_, piece| piece.zeroize());
+        self.0.spare_capacity_mut().zeroize();
+    }
 }
 
 /// The first row where a b is not c, if any; missing values are zero.
@@ -61,20 +88,30 @@ pub fn first_unsatisfied(a: &[Fr], b: &[Fr], c: &[Fr]) -> Option<usize> {
 }
 
 /// The values with zeros up to the domain's size. A vector that has to move leaves no copy behind.
-fn padded(name: &str, values: Vec<Fr>, d: usize) -> Result<Zeroizing<Vec<Fr>>> {
-    let mut values = Zeroizing::new(values);
+fn padded(name: &str, values: Vec<Fr>, d: usize) -> Result<Secret> {
+    let mut values = Secret(values);
     if values.len() > d {
         return Err(Error::invalid(format!("{} values of {name} on a domain of {d}", values.len())));
     }
     if values.capacity() < d {
-        let mut larger = Zeroizing::new(Vec::new());
+        let mut larger = Secret::default();
         reserve(&mut larger, d, name)?;
         larger.extend_from_slice(&values);
-        values.zeroize();
         values = larger;
     }
     values.resize(d, Fr::ZERO);
     Ok(values)
+}
+
+/// `out[i] = values[bitrev(i)]`, for vectors of one length, a power of two. Not in place, so that threads share it.
+fn natural_order(out: &mut [Fr], values: &[Fr]) {
+    let bits = values.len().max(1).ilog2();
+    let size = par::piece(out.len(), 1024);
+    par::for_each_chunk_mut(out, size, |start, out| {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = values[reverse_bits(start + i, bits)];
+        }
+    });
 }
 
 /// `out = a b`, element by element, for vectors of one length.

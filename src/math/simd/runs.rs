@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::math::curve::CurveField;
 use crate::math::msm::buckets::Sorted;
 use crate::par;
+use zeroize::Zeroizing;
 
 /// Runs of a piece, at most: what a piece works on (about 1 MB in the second group) should stay in a core's cache.
 const PIECE: usize = 2048;
@@ -188,7 +189,8 @@ impl<L: Lanes, F: CurveField, const D: usize> Task for Pieces<'_, L, F, D> {
         let most = self.pieces.iter().map(|piece| piece.runs.len()).max().unwrap_or(0);
         let mut sums = Sums::<L, D>::new(most);
         let mut scratch = Scratch::<L, D>::new(vectors(most));
-        let mut picked = vec![[NONE; 8]; vectors(most)];
+        // These tell the scalars.
+        let mut picked = Zeroizing::new(vec![[NONE; 8]; vectors(most)]);
         for piece in self.pieces {
             let (order, longer) = order(piece.runs, piece.longest);
             let starts: Vec<u32> = order.iter().map(|&run| piece.runs[run as usize].start).collect();

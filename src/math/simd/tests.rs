@@ -357,7 +357,7 @@ fn threads<L: Lanes, F: CurveField, const D: usize>() {
     let mut random = Random(40);
     let trapdoor = Trapdoor::<F>::random(&mut random, 300);
     let scalars: Vec<_> = (0..300).map(|_| random.scalar()).collect();
-    for threads in [0, 1, 3, 16] {
+    for threads in [0, 1, 3, 16, 100] {
         let got = in_pool(threads, || all::<L, F, D>(&trapdoor.points, &scalars));
         assert_eq!(got, trapdoor.expected(&scalars), "{threads} threads");
     }
