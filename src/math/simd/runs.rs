@@ -49,8 +49,8 @@ impl Cut {
             (filled + usize::from(length > 0), total + u64::from(length))
         });
         // Twice an even share and some, so that with even shares next to no bucket is cut. Few buckets that hold everything
-        // are cut into about as many runs as the threads' batches want of this list.
-        let wanted = (par::threads() * PIECE / 2).div_ceil(lists);
+        // are cut into about as many runs as batches want: a whole batch of each list, more where threads outnumber the lists.
+        let wanted = par::threads().div_ceil(lists) * PIECE / 2;
         let share = total.div_ceil(filled.max(wanted) as u64) as u32;
         let most = 2 * share + if filled < 512 { 2 } else { 8 };
         let (mut runs, mut first, mut longest) =
