@@ -15,6 +15,7 @@ mod portable;
 mod product;
 mod runs;
 mod scalar;
+mod scalar52;
 mod table;
 #[cfg(all(test, not(without_lanes)))]
 mod tests;
@@ -114,8 +115,12 @@ pub(crate) fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<
     on_best!(msm::sum, F, points, picks)
 }
 
-/// Factors of a transform in the form that this machine's lanes want.
 pub(crate) use scalar::Factors;
+
+/// Factors of a transform in the form that this machine's lanes want.
+pub(crate) fn factors(elements: &[Fr]) -> Factors {
+    if BUILT { Factors::new::<Best>(elements) } else { Factors::default() }
+}
 
 /// Sizes from which on transforms run on lanes, as a logarithm.
 pub(crate) const LEAST_TRANSFORM: u32 = ntt::LEAST;

@@ -1,10 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 use super::element::{Element, Factor, Loose, mul_pair, square_pair};
-use super::lanes::{Lanes, Lanes52, Row, Task};
+use super::lanes::{Lanes, Row, Task};
 use super::portable::Portable;
 use super::product::{MULTIPLES, join};
-use super::scalar::Factors;
+use super::scalar::{Factors, ScalarLanes};
 use super::table::invert;
 use super::{msm, ntt, pointwise, tuning};
 use crate::math::curve::{Affine, CurveField, Jacobian};
@@ -447,13 +447,13 @@ impl<T> Drop for Guarded<T> {
     }
 }
 
-fn transforms<L: Lanes52>() {
+fn transforms<L: ScalarLanes>() {
     let mut random = Random(50);
     for log in 6..=16 {
         let n = 1usize << log;
         let root = Fr::root_of_unity(7, log).unwrap();
         let table = powers_bit_reversed(root, n / 2).unwrap();
-        let factors = Factors::new(&table);
+        let factors = Factors::new::<L>(&table);
         let extremes = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr([u64::MAX, u64::MAX, u64::MAX, MODULUS_R[3] - 1])];
         let inputs: [Vec<Fr>; 3] = [
             (0..n).map(|_| random.fr()).collect(),
@@ -475,7 +475,7 @@ fn transforms<L: Lanes52>() {
     }
 }
 
-fn pointwise_products<L: Lanes52>() {
+fn pointwise_products<L: ScalarLanes>() {
     let mut random = Random(51);
     let extremes = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr([u64::MAX, u64::MAX, u64::MAX, MODULUS_R[3] - 1])];
     let mut vector =
