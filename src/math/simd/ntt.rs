@@ -190,24 +190,17 @@ fn backward_levels<L: ScalarLanes>(buffer: &mut [L::Scalars], k: usize, least: u
     }
 }
 
-/// (a, b) to (a + t b, a - t b).
 #[inline(always)]
 fn forward_2<L: ScalarLanes>(low: &mut [L::Scalars], high: &mut [L::Scalars], t: &L::Factor) {
-    let bound = L::bound_of_values(2);
     for (a, b) in low.iter_mut().zip(high) {
-        let [product] = L::products([b], [t]);
-        (*a, *b) = (L::normalise_scalars(L::plus(a, &product)), L::normalise_scalars(L::subtract(a, &product, &bound)));
+        L::forward_2(a, b, t);
     }
 }
 
-/// (a, b) to (a + b, t (a - b)).
 #[inline(always)]
 fn backward_2<L: ScalarLanes>(low: &mut [L::Scalars], high: &mut [L::Scalars], t: &L::Factor) {
-    let bound = L::bound_of_values(L::BACKWARD);
     for (a, b) in low.iter_mut().zip(high) {
-        let difference = L::ready(L::subtract(a, b, &bound));
-        *a = L::reduce_scalars(L::plus(a, b));
-        [*b] = L::products([&difference], [t]);
+        L::backward_2(a, b, t);
     }
 }
 
@@ -224,51 +217,24 @@ fn forward_4<L: ScalarLanes>(block: &mut [L::Scalars], k: usize, small: bool, fa
             let (a1, c1) = (L::plus(&a[i], &c[i]), L::subtract(&a[i], &c[i], &bound));
             let (b1, d1) = (L::plus(&b[i], &d[i]), L::ready(L::subtract(&b[i], &d[i], &bound)));
             let [d1] = L::products([&d1], [&s1]);
-            last_of_4::<L>([a, b, c, d], i, [a1, c1], [L::reduce_scalars(b1), d1], &reduced);
+            let out = [&mut a[i], &mut b[i], &mut c[i], &mut d[i]];
+            L::last_of_4(out, [a1, c1], [L::reduce_scalars(b1), d1], &reduced);
         }
         return;
     }
     let t = factors.splat::<L>(k);
-    let bound = L::bound_of_values(2);
     for i in 0..a.len() {
-        let [tc, td] = L::products([&c[i], &d[i]], [&t, &t]);
-        let (b1, d1) = (L::ready(L::plus(&b[i], &td)), L::ready(L::subtract(&b[i], &td, &bound)));
-        let products = L::products([&b1, &d1], [&s0, &s1]);
-        let (a1, c1) = (L::plus(&a[i], &tc), L::subtract(&a[i], &tc, &bound));
-        last_of_4::<L>([a, b, c, d], i, [a1, c1], products, &bound);
+        L::forward_4([&mut a[i], &mut b[i], &mut c[i], &mut d[i]], &t, [&s0, &s1]);
     }
 }
 
-/// (a + b, a - b, c + d, c - d) of columns a, c and values b, d below the bound.
-#[inline(always)]
-fn last_of_4<L: ScalarLanes>(
-    out: [&mut [L::Scalars]; 4],
-    i: usize,
-    [a, c]: [L::Scalars; 2],
-    [b, d]: [L::Scalars; 2],
-    bound: &L::Scalars,
-) {
-    out[0][i] = L::normalise_scalars(L::plus(&a, &b));
-    out[1][i] = L::normalise_scalars(L::subtract(&a, &b, bound));
-    out[2][i] = L::normalise_scalars(L::plus(&c, &d));
-    out[3][i] = L::normalise_scalars(L::subtract(&c, &d, bound));
-}
-
-/// The transpose of [`forward_4`]. Values below [`ScalarLanes::BACKWARD`] r stay so.
 #[inline(always)]
 fn backward_4<L: ScalarLanes>(block: &mut [L::Scalars], k: usize, factors: &Factors) {
     let (ab, cd) = block.split_at_mut(block.len() / 2);
     let ((a, b), (c, d)) = (ab.split_at_mut(ab.len() / 2), cd.split_at_mut(cd.len() / 2));
     let (t, s0, s1) = (factors.splat::<L>(k), factors.splat::<L>(2 * k), factors.splat::<L>(2 * k + 1));
-    let (bound, double) = (L::bound_of_values(L::BACKWARD), L::bound_of_sums(2 * L::BACKWARD));
     for i in 0..a.len() {
-        let (a1, b1) = (L::plus(&a[i], &b[i]), L::ready(L::subtract(&a[i], &b[i], &bound)));
-        let (c1, d1) = (L::plus(&c[i], &d[i]), L::ready(L::subtract(&c[i], &d[i], &bound)));
-        let [b1, d1] = L::products([&b1, &d1], [&s0, &s1]);
-        a[i] = L::reduce_scalars(L::plus(&a1, &c1));
-        b[i] = L::normalise_scalars(L::plus(&b1, &d1));
-        let (c2, d2) = (L::normalise_scalars(L::subtract(&a1, &c1, &double)), L::ready(L::subtract(&b1, &d1, &bound)));
-        [c[i], d[i]] = L::products([&c2, &d2], [&t, &t]);
+        L::backward_4([&mut a[i], &mut b[i], &mut c[i], &mut d[i]], &t, [&s0, &s1]);
     }
 }
 

@@ -218,6 +218,7 @@ fn to_words<L: Lanes52>(l: &Limbs<L>) -> [L; 4] {
 impl<L: Lanes52> ScalarLanes for L {
     type Scalars = Limbs<L>;
     type Factor = Limbs<L>;
+    type Bound = Limbs<L>;
     const BACKWARD: usize = 4;
     const REDUCED: usize = 2;
 
