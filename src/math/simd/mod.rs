@@ -16,8 +16,6 @@ mod product;
 mod runs;
 mod scalar;
 mod scalar52;
-#[cfg(all(test, not(without_lanes)))]
-mod scalar_tests;
 mod table;
 #[cfg(all(test, not(without_lanes)))]
 mod tests;

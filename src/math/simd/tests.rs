@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod scalar;
+
 use super::element::{Element, Factor, Loose, mul_pair, square_pair};
 use super::lanes::{Lanes, Row, Task};
 use super::portable::Portable;

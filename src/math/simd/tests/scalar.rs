@@ -1,12 +1,12 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+//! The scalar field on lanes: arithmetic at the limits of limbs and bounds, transforms, products of vectors.
 
-use super::lanes::{Lanes, Row, Task};
-use super::portable::Portable;
-use super::scalar::{Factors, ScalarLanes};
-use super::{ntt, pointwise};
 use crate::math::field::Field;
 use crate::math::fr::{Fr, MODULUS};
 use crate::math::ntt::{self as plain, powers_bit_reversed};
+use crate::math::simd::lanes::{Lanes, Row, Task};
+use crate::math::simd::portable::Portable;
+use crate::math::simd::scalar::{Factors, ScalarLanes};
+use crate::math::simd::{self, ntt, pointwise};
 use crate::math::tests::support::{Random, in_pool};
 
 /// Runs a test on every backend that this machine has; a missing one is named aloud.
@@ -15,13 +15,13 @@ macro_rules! on_all_backends {
         #[test]
         fn $name() {
             $function::<Portable>();
-            if super::second_available() {
-                $function::<super::Second>();
+            if simd::second_available() {
+                $function::<simd::Second>();
             } else {
                 eprintln!("NOT TESTED: {} with AVX2, which this processor has not", stringify!($name));
             }
-            if super::available() {
-                $function::<super::Best>();
+            if simd::available() {
+                $function::<simd::Best>();
             } else {
                 eprintln!("NOT TESTED: {} with AVX-512 IFMA, which this processor has not", stringify!($name));
             }
@@ -71,10 +71,10 @@ macro_rules! raw_52 {
 }
 raw_52!(Portable);
 #[cfg(target_arch = "x86_64")]
-raw_52!(super::ifma::Ifma);
+raw_52!(simd::ifma::Ifma);
 
 #[cfg(target_arch = "x86_64")]
-impl Raw for super::avx2::Avx2 {
+impl Raw for simd::avx2::Avx2 {
     const COUNT: usize = 9;
     const WIDTH: u32 = 29;
     const MOST: u64 = (1 << 29) + 7;
