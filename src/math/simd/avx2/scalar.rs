@@ -32,7 +32,7 @@ pub struct HalfFactor(pub [__m256i; LIMBS]);
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Scalars([Half; 2]);
-#[cfg(test)]
+#[cfg(all(test, not(without_lanes)))]
 impl Scalars {
     /// The words, as rows of a table.
     pub fn rows(&self) -> [Row; WORDS] {
