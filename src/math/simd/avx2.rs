@@ -7,6 +7,8 @@
 
 mod linear;
 mod product;
+mod scalar;
+mod scalar_product;
 
 use std::arch::x86_64::*;
 
@@ -87,6 +89,13 @@ impl Avx2 {
     #[inline(always)]
     fn minus(self, other: Self) -> Self {
         both!(_mm256_sub_epi64, self.0, other.0)
+    }
+    /// Lane i is word i.
+    #[inline(always)]
+    fn load(row: &Row) -> Self {
+        let start = std::ptr::from_ref(row).cast::<__m256i>();
+        // SAFETY: the instruction set is there; a row is 64 bytes, aligned to 64.
+        Self(unsafe { [_mm256_load_si256(start), _mm256_load_si256(start.add(1))] })
     }
     #[inline(always)]
     fn and(self, other: Self) -> Self {

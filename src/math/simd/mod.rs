@@ -15,6 +15,7 @@ mod portable;
 mod product;
 mod runs;
 mod scalar;
+mod scalar52;
 mod table;
 #[cfg(all(test, not(without_lanes)))]
 mod tests;
@@ -31,7 +32,7 @@ use crate::error::{Error, Result};
 /// is not compiled then.
 const BUILT: bool = cfg!(not(without_lanes));
 
-/// Whether all kernels run on eight lanes on this machine.
+/// Whether this machine has instructions for 52 bits, so that all kernels run on lanes, the tests of subgroups too.
 pub fn available() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -54,6 +55,11 @@ type Second = portable::Portable;
 
 /// Whether multi-scalar multiplications run on lanes on this machine: without instructions for 52 bits too, if they have AVX2.
 pub fn sums_available() -> bool {
+    available() || second_available()
+}
+
+/// Whether transforms and products of vectors of scalars run on lanes on this machine.
+pub fn scalars_available() -> bool {
     available() || second_available()
 }
 
@@ -114,50 +120,64 @@ pub(crate) fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<
     on_best!(msm::sum, F, points, picks)
 }
 
-/// Factors of a transform in the form that this machine's lanes want.
+/// A call `$function::<lanes>` for this machine's lanes.
+macro_rules! scalars_on_best {
+    ($($function:ident)::+, $($argument:expr),+) => {
+        if available() { $($function)::+::<Best>($($argument),+) } else { $($function)::+::<Second>($($argument),+) }
+    };
+}
+
 pub(crate) use scalar::Factors;
+
+/// Factors of a transform in the form that this machine's lanes want.
+pub(crate) fn factors(elements: &[Fr]) -> Factors {
+    if !BUILT {
+        return Factors::default();
+    }
+    scalars_on_best!(Factors::new, elements)
+}
 
 /// Sizes from which on transforms run on lanes, as a logarithm.
 pub(crate) const LEAST_TRANSFORM: u32 = ntt::LEAST;
 
-/// [`ntt::nr`] on this machine's lanes; only where they are [`available`].
+/// [`ntt::nr`] on this machine's lanes; only where they are [`scalars_available`].
 pub(crate) fn nr(values: &mut [Fr], factors: &Factors) {
     if BUILT {
-        ntt::nr::<Best>(values, factors);
+        scalars_on_best!(ntt::nr, values, factors);
     }
 }
 
-/// [`ntt::rn`] on this machine's lanes; only where they are [`available`].
+/// [`ntt::rn`] on this machine's lanes; only where they are [`scalars_available`].
 pub(crate) fn rn(values: &mut [Fr], factors: &Factors) {
     if BUILT {
-        ntt::rn::<Best>(values, factors);
+        scalars_on_best!(ntt::rn, values, factors);
     }
 }
 
-/// [`pointwise::product`] on this machine's lanes; only where they are [`available`].
+/// [`pointwise::product`] on this machine's lanes; only where they are [`scalars_available`].
 pub(crate) fn product(out: &mut [Fr], a: &[Fr], b: &[Fr]) {
     if BUILT {
-        pointwise::product::<Best>(out, a, b);
+        scalars_on_best!(pointwise::product, out, a, b);
     }
 }
 
-/// [`pointwise::multiply`] on this machine's lanes; only where they are [`available`].
+/// [`pointwise::multiply`] on this machine's lanes; only where they are [`scalars_available`].
 pub(crate) fn multiply(a: &mut [Fr], b: &[Fr]) {
     if BUILT {
-        pointwise::multiply::<Best>(a, b);
+        scalars_on_best!(pointwise::multiply, a, b);
     }
 }
 
-/// [`pointwise::shift`] on this machine's lanes; only where they are [`available`].
+/// [`pointwise::shift`] on this machine's lanes; only where they are [`scalars_available`].
 pub(crate) fn shift(a: &mut [Fr], b: &mut [Fr], low: &[Fr], high: &Fr) {
     if BUILT {
-        pointwise::shift::<Best>(a, b, low, high);
+        scalars_on_best!(pointwise::shift, a, b, low, high);
     }
 }
 
-/// [`pointwise::unshift`] on this machine's lanes; only where they are [`available`].
+/// [`pointwise::unshift`] on this machine's lanes; only where they are [`scalars_available`].
 pub(crate) fn unshift(v: &mut [Fr], u: &[Fr], low: &[Fr], high: &Fr, scale: &Fr) {
     if BUILT {
-        pointwise::unshift::<Best>(v, u, low, high, scale);
+        scalars_on_best!(pointwise::unshift, v, u, low, high, scale);
     }
 }

@@ -6,10 +6,10 @@
 //! share their factors; the last pass has rows of neighbours, transposed eight by eight for its last three levels.
 //!
 //! Bounds: a forward pass starts below r. A level adds 2 r; where two levels have only factors of one they lead from 3 r to 10 r.
-//! So after twelve levels values are below 30 r, and limbs hold 35 r. A backward pass keeps below 4 r.
+//! So after twelve levels values are below 30 r, and limbs hold 35 r. A backward pass keeps below [`ScalarLanes::BACKWARD`] r.
 
-use super::lanes::{Lanes52, Task};
-use super::scalar::{Factors, Limbs, add, canonical, from_words, mul, multiple, normalise, reduce, subtract, to_words};
+use super::lanes::Task;
+use super::scalar::{Factors, ScalarLanes};
 use crate::math::fr::Fr;
 use crate::par;
 
@@ -29,12 +29,12 @@ pub const LEAST: u32 = 6;
 const WIDTH: usize = 2;
 
 /// Natural to bit-reversed order; `factors` are `T[k]`, k below half of the size.
-pub fn nr<L: Lanes52>(values: &mut [Fr], factors: &Factors) {
+pub fn nr<L: ScalarLanes>(values: &mut [Fr], factors: &Factors) {
     nr_block::<L>(values, 0, row_levels(values.len().ilog2()), factors);
 }
 
 /// Bit-reversed to natural order, the transpose of [`nr`].
-pub fn rn<L: Lanes52>(values: &mut [Fr], factors: &Factors) {
+pub fn rn<L: ScalarLanes>(values: &mut [Fr], factors: &Factors) {
     rn_block::<L>(values, 0, row_levels(values.len().ilog2()), factors);
 }
 
@@ -57,7 +57,7 @@ fn column_levels(log: u32, row_levels: u32) -> u32 {
     }
 }
 
-fn nr_block<L: Lanes52>(values: &mut [Fr], k: usize, row_levels: u32, factors: &Factors) {
+fn nr_block<L: ScalarLanes>(values: &mut [Fr], k: usize, row_levels: u32, factors: &Factors) {
     let log = values.len().ilog2();
     let levels = column_levels(log, row_levels);
     if levels == 0 {
@@ -69,7 +69,7 @@ fn nr_block<L: Lanes52>(values: &mut [Fr], k: usize, row_levels: u32, factors: &
     par::map_items(rows, |(i, row)| nr_block::<L>(row, (k << levels) + i, row_levels, factors));
 }
 
-fn rn_block<L: Lanes52>(values: &mut [Fr], k: usize, row_levels: u32, factors: &Factors) {
+fn rn_block<L: ScalarLanes>(values: &mut [Fr], k: usize, row_levels: u32, factors: &Factors) {
     let log = values.len().ilog2();
     let levels = column_levels(log, row_levels);
     if levels == 0 {
@@ -82,7 +82,7 @@ fn rn_block<L: Lanes52>(values: &mut [Fr], k: usize, row_levels: u32, factors: &
 }
 
 /// The upper `levels` levels of a block.
-fn columns<L: Lanes52, const FORWARD: bool>(values: &mut [Fr], k: usize, levels: u32, factors: &Factors) {
+fn columns<L: ScalarLanes, const FORWARD: bool>(values: &mut [Fr], k: usize, levels: u32, factors: &Factors) {
     let stride = values.len() >> levels;
     let width = par::piece(stride, 8 * WIDTH).next_multiple_of(8 * WIDTH);
     let mut parts: Vec<Vec<&mut [Fr]>> = Vec::new();
@@ -103,27 +103,27 @@ struct Columns<'t, L, const FORWARD: bool> {
     lanes: std::marker::PhantomData<L>,
 }
 
-impl<L: Lanes52, const FORWARD: bool> Task for Columns<'_, L, FORWARD> {
+impl<L: ScalarLanes, const FORWARD: bool> Task for Columns<'_, L, FORWARD> {
     type Output = ();
     #[inline(always)]
     fn run(mut self) {
         let count = self.rows.len();
         let columns = self.rows[0].len() / 8;
-        let mut buffer = vec![[L::splat(0); 5]; count * WIDTH];
+        let mut buffer = vec![L::zeros(); count * WIDTH];
         for first in (0..columns).step_by(WIDTH) {
             for (i, row) in self.rows.iter().enumerate() {
                 for c in 0..WIDTH {
-                    buffer[WIDTH * i + c] = load(row, first + c);
+                    buffer[WIDTH * i + c] = L::load(&row.as_chunks::<8>().0[first + c]);
                 }
             }
             if FORWARD {
-                forward_levels(&mut buffer, self.k, WIDTH, self.factors);
+                forward_levels::<L>(&mut buffer, self.k, WIDTH, self.factors);
             } else {
-                backward_levels(&mut buffer, self.k, WIDTH, self.factors);
+                backward_levels::<L>(&mut buffer, self.k, WIDTH, self.factors);
             }
             for (i, row) in self.rows.iter_mut().enumerate() {
                 for c in 0..WIDTH {
-                    store(row, first + c, buffer[WIDTH * i + c]);
+                    L::store_elements(&buffer[WIDTH * i + c], &mut row.as_chunks_mut::<8>().0[first + c]);
                 }
             }
         }
@@ -138,50 +138,40 @@ struct Rows<'t, L, const FORWARD: bool> {
     lanes: std::marker::PhantomData<L>,
 }
 
-impl<L: Lanes52, const FORWARD: bool> Task for Rows<'_, L, FORWARD> {
+impl<L: ScalarLanes, const FORWARD: bool> Task for Rows<'_, L, FORWARD> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
         let count = self.values.len() / 8;
-        let mut buffer = Vec::with_capacity(count);
-        for i in 0..count {
-            buffer.push(load::<L>(self.values, i));
+        let mut buffer = vec![L::zeros(); count];
+        for (x, elements) in buffer.iter_mut().zip(self.values.as_chunks::<8>().0) {
+            *x = L::load(elements);
         }
         // Block `first + i` of eight elements.
         let first = self.k * count;
         if FORWARD {
-            forward_levels(&mut buffer, self.k, 1, self.factors);
+            forward_levels::<L>(&mut buffer, self.k, 1, self.factors);
         }
         for (i, group) in buffer.chunks_exact_mut(8).enumerate() {
             last_levels::<L, FORWARD>(group, first / 8 + i, self.factors);
         }
         if !FORWARD {
-            backward_levels(&mut buffer, self.k, 1, self.factors);
+            backward_levels::<L>(&mut buffer, self.k, 1, self.factors);
         }
-        for i in 0..count {
-            store(self.values, i, buffer[i]);
+        for (x, elements) in buffer.iter().zip(self.values.as_chunks_mut::<8>().0) {
+            L::store_elements(x, elements);
         }
     }
 }
 
-#[inline(always)]
-fn load<L: Lanes52>(values: &[Fr], i: usize) -> Limbs<L> {
-    from_words(L::load_words(&values.as_chunks::<8>().0[i]), false)
-}
-
-#[inline(always)]
-fn store<L: Lanes52>(values: &mut [Fr], i: usize, x: Limbs<L>) {
-    L::store_words(to_words(&canonical(x)), &mut values.as_chunks_mut::<8>().0[i]);
-}
-
 /// Levels of vectors, down to blocks of `least` vectors; `buffer` is block `k` of its level.
 #[inline(always)]
-fn forward_levels<L: Lanes52>(buffer: &mut [Limbs<L>], k: usize, least: usize, factors: &Factors) {
+fn forward_levels<L: ScalarLanes>(buffer: &mut [L::Scalars], k: usize, least: usize, factors: &Factors) {
     let mut levels = (buffer.len() / least).ilog2();
     let mut blocks = 1;
     if levels % 2 == 1 {
         let (low, high) = buffer.split_at_mut(buffer.len() / 2);
-        forward_2(low, high, &factors.splat(k));
+        forward_2::<L>(low, high, &factors.splat::<L>(k));
         blocks = 2;
         levels -= 1;
     }
@@ -189,7 +179,7 @@ fn forward_levels<L: Lanes52>(buffer: &mut [Limbs<L>], k: usize, least: usize, f
     while levels > 0 {
         let size = buffer.len() / blocks;
         for (j, block) in buffer.chunks_exact_mut(size).enumerate() {
-            forward_4(block, k * blocks + j, small, factors);
+            forward_4::<L>(block, k * blocks + j, small, factors);
         }
         small = false;
         blocks *= 4;
@@ -198,160 +188,104 @@ fn forward_levels<L: Lanes52>(buffer: &mut [Limbs<L>], k: usize, least: usize, f
 }
 
 #[inline(always)]
-fn backward_levels<L: Lanes52>(buffer: &mut [Limbs<L>], k: usize, least: usize, factors: &Factors) {
+fn backward_levels<L: ScalarLanes>(buffer: &mut [L::Scalars], k: usize, least: usize, factors: &Factors) {
     let mut blocks = buffer.len() / least;
     while blocks >= 4 {
         blocks /= 4;
         let size = buffer.len() / blocks;
         for (j, block) in buffer.chunks_exact_mut(size).enumerate() {
-            backward_4(block, k * blocks + j, factors);
+            backward_4::<L>(block, k * blocks + j, factors);
         }
     }
     if blocks == 2 {
         let (low, high) = buffer.split_at_mut(buffer.len() / 2);
-        backward_2(low, high, &factors.splat(k));
+        backward_2::<L>(low, high, &factors.splat::<L>(k));
     }
 }
 
-/// (a, b) to (a + t b, a - t b).
 #[inline(always)]
-fn forward_2<L: Lanes52>(low: &mut [Limbs<L>], high: &mut [Limbs<L>], t: &Limbs<L>) {
-    let bound = multiple::<L>(2);
+fn forward_2<L: ScalarLanes>(low: &mut [L::Scalars], high: &mut [L::Scalars], t: &L::Factor) {
     for (a, b) in low.iter_mut().zip(high) {
-        let [product] = mul([b], [t]);
-        (*a, *b) = (normalise(add(a, &product)), normalise(subtract(a, &product, &bound)));
+        L::forward_2(a, b, t);
     }
 }
 
-/// (a, b) to (a + b, t (a - b)).
 #[inline(always)]
-fn backward_2<L: Lanes52>(low: &mut [Limbs<L>], high: &mut [Limbs<L>], t: &Limbs<L>) {
-    let bound = multiple::<L>(4);
+fn backward_2<L: ScalarLanes>(low: &mut [L::Scalars], high: &mut [L::Scalars], t: &L::Factor) {
     for (a, b) in low.iter_mut().zip(high) {
-        let difference = normalise(subtract(a, b, &bound));
-        *a = reduce(add(a, b));
-        [*b] = mul([&difference], [t]);
+        L::backward_2(a, b, t);
     }
 }
 
 /// Two levels of block `k`; `small` values are below 3 r.
 #[inline(always)]
-fn forward_4<L: Lanes52>(block: &mut [Limbs<L>], k: usize, small: bool, factors: &Factors) {
+fn forward_4<L: ScalarLanes>(block: &mut [L::Scalars], k: usize, small: bool, factors: &Factors) {
     let (ab, cd) = block.split_at_mut(block.len() / 2);
     let ((a, b), (c, d)) = (ab.split_at_mut(ab.len() / 2), cd.split_at_mut(cd.len() / 2));
-    let (s0, s1) = (factors.splat(2 * k), factors.splat(2 * k + 1));
+    let (s0, s1) = (factors.splat::<L>(2 * k), factors.splat::<L>(2 * k + 1));
     if k == 0 && small {
         // Two factors are one.
-        let bound = multiple::<L>(5);
+        let (bound, reduced) = (L::bound_of_values(5), L::bound_of_values(L::REDUCED));
         for i in 0..a.len() {
-            let (a1, c1) = (add(&a[i], &c[i]), subtract(&a[i], &c[i], &bound));
-            let (b1, d1) = (add(&b[i], &d[i]), normalise(subtract(&b[i], &d[i], &bound)));
-            let [d1] = mul([&d1], [&s1]);
-            last_of_4([a, b, c, d], i, [a1, c1], [reduce(b1), d1]);
+            let (a1, c1) = (L::plus(&a[i], &c[i]), L::subtract(&a[i], &c[i], &bound));
+            let (b1, d1) = (L::plus(&b[i], &d[i]), L::ready(L::subtract(&b[i], &d[i], &bound)));
+            let [d1] = L::products([&d1], [&s1]);
+            let out = [&mut a[i], &mut b[i], &mut c[i], &mut d[i]];
+            L::last_of_4(out, [a1, c1], [L::reduce_scalars(b1), d1], &reduced);
         }
         return;
     }
-    let t = factors.splat(k);
-    let bound = multiple::<L>(2);
+    let t = factors.splat::<L>(k);
     for i in 0..a.len() {
-        let [tc, td] = mul([&c[i], &d[i]], [&t, &t]);
-        let (b1, d1) = (normalise(add(&b[i], &td)), normalise(subtract(&b[i], &td, &bound)));
-        let products = mul([&b1, &d1], [&s0, &s1]);
-        let (a1, c1) = (add(&a[i], &tc), subtract(&a[i], &tc, &bound));
-        last_of_4([a, b, c, d], i, [a1, c1], products);
+        L::forward_4([&mut a[i], &mut b[i], &mut c[i], &mut d[i]], &t, [&s0, &s1]);
     }
 }
 
-/// (a + b, a - b, c + d, c - d) of columns a, c and products b, d.
 #[inline(always)]
-fn last_of_4<L: Lanes52>(out: [&mut [Limbs<L>]; 4], i: usize, [a, c]: [Limbs<L>; 2], [b, d]: [Limbs<L>; 2]) {
-    let bound = multiple::<L>(2);
-    out[0][i] = normalise(add(&a, &b));
-    out[1][i] = normalise(subtract(&a, &b, &bound));
-    out[2][i] = normalise(add(&c, &d));
-    out[3][i] = normalise(subtract(&c, &d, &bound));
-}
-
-/// The transpose of [`forward_4`]. Values below 4 r stay so.
-#[inline(always)]
-fn backward_4<L: Lanes52>(block: &mut [Limbs<L>], k: usize, factors: &Factors) {
+fn backward_4<L: ScalarLanes>(block: &mut [L::Scalars], k: usize, factors: &Factors) {
     let (ab, cd) = block.split_at_mut(block.len() / 2);
     let ((a, b), (c, d)) = (ab.split_at_mut(ab.len() / 2), cd.split_at_mut(cd.len() / 2));
-    let (t, s0, s1) = (factors.splat(k), factors.splat(2 * k), factors.splat(2 * k + 1));
-    let (bound, double) = (multiple::<L>(4), multiple::<L>(8));
+    let (t, s0, s1) = (factors.splat::<L>(k), factors.splat::<L>(2 * k), factors.splat::<L>(2 * k + 1));
     for i in 0..a.len() {
-        let (a1, b1) = (add(&a[i], &b[i]), normalise(subtract(&a[i], &b[i], &bound)));
-        let (c1, d1) = (add(&c[i], &d[i]), normalise(subtract(&c[i], &d[i], &bound)));
-        let [b1, d1] = mul([&b1, &d1], [&s0, &s1]);
-        a[i] = reduce(add(&a1, &c1));
-        b[i] = normalise(add(&b1, &d1));
-        let (c2, d2) = (normalise(subtract(&a1, &c1, &double)), normalise(subtract(&b1, &d1, &bound)));
-        [c[i], d[i]] = mul([&c2, &d2], [&t, &t]);
+        L::backward_4([&mut a[i], &mut b[i], &mut c[i], &mut d[i]], &t, [&s0, &s1]);
     }
 }
 
 /// The levels inside eight vectors of neighbours: 64 elements from index `64 i` of the whole on.
 #[inline(always)]
-fn last_levels<L: Lanes52, const FORWARD: bool>(group: &mut [Limbs<L>], i: usize, factors: &Factors) {
+fn last_levels<L: ScalarLanes, const FORWARD: bool>(group: &mut [L::Scalars], i: usize, factors: &Factors) {
     // Lane l has block 8 i + l of eight elements, element j in vector j.
-    let mut x = transpose(group);
-    let one = factors.block(i);
-    let two = deinterleave(&factors.block(2 * i), &factors.block(2 * i + 1));
+    let mut x = L::transpose_scalars(group);
+    let one = L::factor(&factors.block::<L>(i));
+    let two = L::deinterleave_scalars(&factors.block::<L>(2 * i), &factors.block::<L>(2 * i + 1));
     let (low, high) = (
-        deinterleave(&factors.block(4 * i), &factors.block(4 * i + 1)),
-        deinterleave(&factors.block(4 * i + 2), &factors.block(4 * i + 3)),
+        L::deinterleave_scalars(&factors.block::<L>(4 * i), &factors.block::<L>(4 * i + 1)),
+        L::deinterleave_scalars(&factors.block::<L>(4 * i + 2), &factors.block::<L>(4 * i + 3)),
     );
-    let (even, odd) = (deinterleave(&low[0], &high[0]), deinterleave(&low[1], &high[1]));
+    let (even, odd) = (L::deinterleave_scalars(&low[0], &high[0]), L::deinterleave_scalars(&low[1], &high[1]));
     let four = [even[0], odd[0], even[1], odd[1]];
     if FORWARD {
         let (low, high) = x.split_at_mut(4);
-        forward_2(low, high, &one);
+        forward_2::<L>(low, high, &one);
         for (block, t) in x.chunks_exact_mut(4).zip(&two) {
             let (low, high) = block.split_at_mut(2);
-            forward_2(low, high, t);
+            forward_2::<L>(low, high, &L::factor(t));
         }
         for (pair, t) in x.chunks_exact_mut(2).zip(&four) {
             let (low, high) = pair.split_at_mut(1);
-            forward_2(low, high, t);
+            forward_2::<L>(low, high, &L::factor(t));
         }
     } else {
         for (pair, t) in x.chunks_exact_mut(2).zip(&four) {
             let (low, high) = pair.split_at_mut(1);
-            backward_2(low, high, t);
+            backward_2::<L>(low, high, &L::factor(t));
         }
         for (block, t) in x.chunks_exact_mut(4).zip(&two) {
             let (low, high) = block.split_at_mut(2);
-            backward_2(low, high, t);
+            backward_2::<L>(low, high, &L::factor(t));
         }
         let (low, high) = x.split_at_mut(4);
-        backward_2(low, high, &one);
+        backward_2::<L>(low, high, &one);
     }
-    group.copy_from_slice(&transpose(&x));
-}
-
-/// Even and odd lanes of sixteen.
-#[inline(always)]
-fn deinterleave<L: Lanes52>(a: &Limbs<L>, b: &Limbs<L>) -> [Limbs<L>; 2] {
-    let mut out = [*a, *b];
-    for j in 0..5 {
-        [out[0][j], out[1][j]] = L::deinterleave(a[j], b[j]);
-    }
-    out
-}
-
-/// Lane i of vector j becomes lane j of vector i.
-#[inline(always)]
-fn transpose<L: Lanes52>(group: &[Limbs<L>]) -> [Limbs<L>; 8] {
-    let mut out = [group[0]; 8];
-    for j in 0..5 {
-        let mut rows = [group[0][j]; 8];
-        for i in 0..8 {
-            rows[i] = group[i][j];
-        }
-        let rows = L::transpose(rows);
-        for i in 0..8 {
-            out[i][j] = rows[i];
-        }
-    }
-    out
+    group.copy_from_slice(&L::transpose_scalars(&x));
 }

@@ -1,236 +1,119 @@
-//! Eight elements of the scalar field, five limbs of 52 bits, Montgomery products with R = 2^260; bounds in the module's
-//! documentation.
+//! What transforms and products of vectors ask of eight lanes; [`super::scalar52`] and [`super::avx2`] provide it.
 //!
-//! Transforms are linear, so vectors keep the factor 2^256 that they have in memory: a product of such an element with a
-//! factor whose Montgomery form is by 2^260 is again one.
+//! Transforms are linear, so vectors keep the factor 2^256 that they have in memory: a product of such a value with a
+//! *factor*, whose Montgomery form is by R, is again one.
 
-use super::lanes::{Lanes52, Row};
-use crate::math::field::Field;
-use crate::math::fr::{Fr, MODULUS};
-use crate::math::limbs;
+use super::lanes::{Lanes, Row};
+use crate::math::fr::Fr;
 
-const LOW: u64 = (1 << 52) - 1;
+/// Lanes, and what they are to the scalar field. Bounds in the module's documentation. Values are integers that stand for elements; columns
+/// are what their sums and differences are before carries are taken.
+pub trait ScalarLanes: Lanes {
+    /// Eight values below 35 r.
+    type Scalars: Copy + Send + Sync + 'static;
+    /// Eight values as the second factor of a product.
+    type Factor: Copy;
+    /// What is added where something is subtracted.
+    type Bound: Copy;
+    /// Values that were reduced, of sums of four, and so all values of a backward transform stay below so many r.
+    const BACKWARD: usize;
+    /// So many r exceed what `reduce` makes of values below 8 r.
+    const REDUCED: usize;
 
-/// Limbs of a value below 36 r, in every lane another.
-pub type Limbs<L> = [L; 5];
+    /// Elements as values, in the Montgomery form of memory.
+    fn load(elements: &[Fr; 8]) -> Self::Scalars;
+    /// The same times R / 2^256, which makes up for a product with a factor whose form is that of memory: below 32 r.
+    fn load_scaled(elements: &[Fr; 8]) -> Self::Scalars;
+    /// Stores values below 35 r as elements.
+    fn store_elements(x: &Self::Scalars, elements: &mut [Fr; 8]);
+    /// Zero in every lane.
+    fn zeros() -> Self::Scalars;
 
-/// 256 bits as five limbs of 52 bits.
-#[inline(always)]
-pub const fn split(w: &[u64; 4]) -> [u64; 5] {
-    [
-        w[0] & LOW,
-        (w[0] >> 52 | w[1] << 12) & LOW,
-        (w[1] >> 40 | w[2] << 24) & LOW,
-        (w[2] >> 28 | w[3] << 36) & LOW,
-        w[3] >> 16,
-    ]
-}
+    /// k r, for k up to 16, from which normalised values that are clearly smaller may be subtracted.
+    fn bound_of_values(k: usize) -> Self::Bound;
+    /// The same for sums of two normalised values.
+    fn bound_of_sums(k: usize) -> Self::Bound;
+    /// Columns of `a + b`.
+    fn plus(a: &Self::Scalars, b: &Self::Scalars) -> Self::Scalars;
+    /// Columns of `a - b + bound`.
+    fn subtract(a: &Self::Scalars, b: &Self::Scalars, bound: &Self::Bound) -> Self::Scalars;
+    /// Takes the carries of columns.
+    fn normalise_scalars(x: Self::Scalars) -> Self::Scalars;
+    /// Columns of one sum or difference of normalised values, as the first factor of a product.
+    fn ready(x: Self::Scalars) -> Self::Scalars;
+    /// A smaller value, normalised, for columns of a sum of at most four normalised values of a backward transform.
+    fn reduce_scalars(x: Self::Scalars) -> Self::Scalars;
+    /// `U` Montgomery products, below 2 r if both values' multiples of r have a product of at most 35.
+    fn products<const U: usize>(a: [&Self::Scalars; U], b: [&Self::Factor; U]) -> [Self::Scalars; U];
 
-/// k r for k = 0 to 31, in limbs of 52 bits.
-const MULTIPLES: [[u64; 5]; 32] = {
-    let mut out = [[0; 5]; 32];
-    let mut k = 1;
-    while k < 32 {
-        let r = split(&MODULUS);
-        let mut carry = 0;
-        let mut j = 0;
-        while j < 5 {
-            let sum = out[k - 1][j] + r[j] + carry;
-            out[k][j] = if j < 4 { sum & LOW } else { sum };
-            carry = sum >> 52;
-            j += 1;
-        }
-        k += 1;
+    /// (a, b) to (a + t b, a - t b).
+    #[inline(always)]
+    fn forward_2(a: &mut Self::Scalars, b: &mut Self::Scalars, t: &Self::Factor) {
+        let bound = Self::bound_of_values(2);
+        let [product] = Self::products([b], [t]);
+        (*a, *b) = (
+            Self::normalise_scalars(Self::plus(a, &product)),
+            Self::normalise_scalars(Self::subtract(a, &product, &bound)),
+        );
     }
-    out
-};
-
-/// -1 / r mod 2^52.
-const INVERSE: u64 = limbs::negated_inverse(MODULUS[0]) & LOW;
-
-/// 2^52 / (top limb of r + 1): the high product with it takes a top limb to a quotient by r, rounded down.
-const TOP_RECIPROCAL: u64 = (1 << 52) / (MULTIPLES[1][4] + 1);
-
-/// k r in every lane.
-#[inline(always)]
-pub fn multiple<L: Lanes52>(k: usize) -> Limbs<L> {
-    let mut out = [L::splat(0); 5];
-    for j in 0..5 {
-        out[j] = L::splat(MULTIPLES[k][j]);
+    /// (a, b) to (a + b, t (a - b)).
+    #[inline(always)]
+    fn backward_2(a: &mut Self::Scalars, b: &mut Self::Scalars, t: &Self::Factor) {
+        let bound = Self::bound_of_values(Self::BACKWARD);
+        let difference = Self::ready(Self::subtract(a, b, &bound));
+        *a = Self::reduce_scalars(Self::plus(a, b));
+        [*b] = Self::products([&difference], [t]);
     }
-    out
-}
-
-/// Takes the carries: limbs of 52 bits of the same value, which may not be negative.
-#[inline(always)]
-pub fn normalise<L: Lanes52>(mut x: Limbs<L>) -> Limbs<L> {
-    let low = L::splat(LOW);
-    for j in 0..4 {
-        x[j + 1] = x[j + 1].add(x[j].carry());
-        x[j] = x[j].and(low);
+    /// Two levels: (a, c) and (b, d) with the factor t, then (a, b) with `s[0]` and (c, d) with `s[1]`.
+    #[inline(always)]
+    fn forward_4([a, b, c, d]: [&mut Self::Scalars; 4], t: &Self::Factor, s: [&Self::Factor; 2]) {
+        let bound = Self::bound_of_values(2);
+        let [tc, td] = Self::products([c, d], [t, t]);
+        let (b1, d1) = (Self::ready(Self::plus(b, &td)), Self::ready(Self::subtract(b, &td, &bound)));
+        let products = Self::products([&b1, &d1], s);
+        let (a1, c1) = (Self::plus(a, &tc), Self::subtract(a, &tc, &bound));
+        Self::last_of_4([a, b, c, d], [a1, c1], products, &bound);
     }
-    x[4].assert_bits(52);
-    x
-}
-
-/// Columns of `a + b`.
-#[inline(always)]
-pub fn add<L: Lanes52>(a: &Limbs<L>, b: &Limbs<L>) -> Limbs<L> {
-    let mut out = *a;
-    for j in 0..5 {
-        out[j] = out[j].add(b[j]);
+    /// (a + b, a - b, c + d, c - d) of columns a, c and values b, d below the bound.
+    #[inline(always)]
+    fn last_of_4(
+        out: [&mut Self::Scalars; 4],
+        [a, c]: [Self::Scalars; 2],
+        [b, d]: [Self::Scalars; 2],
+        bound: &Self::Bound,
+    ) {
+        *out[0] = Self::normalise_scalars(Self::plus(&a, &b));
+        *out[1] = Self::normalise_scalars(Self::subtract(&a, &b, bound));
+        *out[2] = Self::normalise_scalars(Self::plus(&c, &d));
+        *out[3] = Self::normalise_scalars(Self::subtract(&c, &d, bound));
     }
-    out
-}
-
-/// Columns of `a - b + bound`.
-#[inline(always)]
-pub fn subtract<L: Lanes52>(a: &Limbs<L>, b: &Limbs<L>, bound: &Limbs<L>) -> Limbs<L> {
-    let mut out = *a;
-    for j in 0..5 {
-        out[j] = out[j].sub(b[j]).add(bound[j]);
+    /// The transpose of [`ScalarLanes::forward_4`]. Values below [`ScalarLanes::BACKWARD`] r stay so.
+    #[inline(always)]
+    fn backward_4([a, b, c, d]: [&mut Self::Scalars; 4], t: &Self::Factor, s: [&Self::Factor; 2]) {
+        let (bound, double) = (Self::bound_of_values(Self::BACKWARD), Self::bound_of_sums(2 * Self::BACKWARD));
+        let (a1, b1) = (Self::plus(a, b), Self::ready(Self::subtract(a, b, &bound)));
+        let (c1, d1) = (Self::plus(c, d), Self::ready(Self::subtract(c, d, &bound)));
+        let [b1, d1] = Self::products([&b1, &d1], s);
+        *a = Self::reduce_scalars(Self::plus(&a1, &c1));
+        *b = Self::normalise_scalars(Self::plus(&b1, &d1));
+        let c2 = Self::normalise_scalars(Self::subtract(&a1, &c1, &double));
+        let d2 = Self::ready(Self::subtract(&b1, &d1, &bound));
+        [*c, *d] = Self::products([&c2, &d2], [t, t]);
     }
-    out
-}
 
-/// Columns of a value below 35 r, not negative, to limbs of one below 1.4 r (the quotient's factor has but six bits).
-#[inline(always)]
-pub fn reduce<L: Lanes52>(x: Limbs<L>) -> Limbs<L> {
-    let mut x = normalise(x);
-    let zero = L::splat(0);
-    let quotient = zero.mul_high(x[4], L::splat(TOP_RECIPROCAL));
-    for j in 0..5 {
-        let r = L::splat(MULTIPLES[1][j]);
-        x[j] = x[j].sub(zero.mul_low(quotient, r));
-        if j < 4 {
-            x[j + 1] = x[j + 1].sub(zero.mul_high(quotient, r));
-        }
-    }
-    normalise(x)
-}
+    /// An element, in Montgomery form by R, as it stands in a table.
+    fn pack_factor(x: &Fr) -> [u64; 5];
+    /// An element of a table as a factor in every lane.
+    fn splat_factor(words: &[u64; 5]) -> Self::Factor;
+    /// Eight elements of a table.
+    fn load_factors(rows: &[Row; 5]) -> Self::Scalars;
+    /// Normalised values as factors.
+    fn factor(x: &Self::Scalars) -> Self::Factor;
 
-/// The same to the residue below r.
-#[inline(always)]
-pub fn canonical<L: Lanes52>(x: Limbs<L>) -> Limbs<L> {
-    let x = reduce(x);
-    let mut less = x;
-    let low = L::splat(LOW);
-    for j in 0..5 {
-        less[j] = less[j].sub(L::splat(MULTIPLES[1][j]));
-    }
-    for j in 0..4 {
-        less[j + 1] = less[j + 1].add(less[j].carry());
-        less[j] = less[j].and(low);
-    }
-    // The carry out is -1 where r was too much, else 0.
-    let negative = less[4].carry().equal(L::splat(u64::MAX));
-    let mut out = x;
-    for j in 0..5 {
-        out[j] = L::select(negative, x[j], less[j]);
-    }
-    out
-}
-
-/// The body for the constant `$i` from 0 to 4; see `eight_times` in [`super::product`].
-macro_rules! five_times {
-    ($i:ident => $body:expr) => {
-        five_times!($i => $body; 0, 1, 2, 3, 4)
-    };
-    ($i:ident => $body:expr; $($value:literal),+) => {
-        $({
-            const $i: usize = $value;
-            $body
-        })+
-    };
-}
-
-/// `U` Montgomery products at once, so that their chains of dependences overlap. Factors a r and b r, with a b at most 35,
-/// give less than 2 r.
-#[inline(always)]
-pub fn mul<L: Lanes52, const U: usize>(a: [&Limbs<L>; U], b: [&Limbs<L>; U]) -> [Limbs<L>; U] {
-    let zero = L::splat(0);
-    let r = multiple::<L>(1);
-    let inverse = L::splat(INVERSE);
-    let mut columns = [[zero; 11]; U];
-    five_times!(I => for u in 0..U {
-        let columns = &mut columns[u];
-        a[u][I].assert_bits(52);
-        b[u][I].assert_bits(52);
-        for j in 0..5 {
-            columns[I + j] = columns[I + j].mul_low(a[u][I], b[u][j]);
-        }
-        for j in 0..5 {
-            columns[I + j + 1] = columns[I + j + 1].mul_high(a[u][I], b[u][j]);
-        }
-        let q = zero.mul_low(columns[I], inverse);
-        let carry = columns[I].mul_low(q, r[0]).carry().mul_high(q, r[0]);
-        columns[I + 1] = columns[I + 1].mul_low(q, r[1]).add(carry);
-        for j in 2..5 {
-            columns[I + j] = columns[I + j].mul_low(q, r[j]);
-        }
-        for j in 1..5 {
-            columns[I + j + 1] = columns[I + j + 1].mul_high(q, r[j]);
-        }
-    });
-    let mut out = [[zero; 5]; U];
-    for u in 0..U {
-        for j in 0..5 {
-            out[u][j] = columns[u][5 + j];
-        }
-        out[u] = normalise(out[u]);
-    }
-    out
-}
-
-/// Words of eight elements as limbs of them, or of sixteen times them.
-#[inline(always)]
-pub fn from_words<L: Lanes52>(w: [L; 4], times_16: bool) -> Limbs<L> {
-    let low = L::splat(LOW);
-    let [w0, w1, w2, w3] = w;
-    if times_16 {
-        [
-            w0.left::<4>().and(low),
-            w0.right::<48>().or(w1.left::<16>()).and(low),
-            w1.right::<36>().or(w2.left::<28>()).and(low),
-            w2.right::<24>().or(w3.left::<40>()).and(low),
-            w3.right::<12>(),
-        ]
-    } else {
-        [
-            w0.and(low),
-            w0.right::<52>().or(w1.left::<12>()).and(low),
-            w1.right::<40>().or(w2.left::<24>()).and(low),
-            w2.right::<28>().or(w3.left::<36>()).and(low),
-            w3.right::<16>(),
-        ]
-    }
-}
-
-/// Limbs of eight values below 2^256 as words.
-#[inline(always)]
-pub fn to_words<L: Lanes52>(l: &Limbs<L>) -> [L; 4] {
-    [
-        l[0].or(l[1].left::<52>()),
-        l[1].right::<12>().or(l[2].left::<40>()),
-        l[2].right::<24>().or(l[3].left::<28>()),
-        l[3].right::<36>().or(l[4].left::<16>()),
-    ]
-}
-
-/// The limbs of the Montgomery form by 2^260.
-pub fn factor(x: &Fr) -> [u64; 5] {
-    let sixteen = (0..4).fold(*x, |x, _| x.double());
-    split(&sixteen.to_montgomery())
-}
-
-/// A factor's limbs in every lane.
-#[inline(always)]
-pub fn splat<L: Lanes52>(limbs: &[u64; 5]) -> Limbs<L> {
-    let mut out = [L::splat(0); 5];
-    for j in 0..5 {
-        out[j] = L::splat(limbs[j]);
-    }
-    out
+    /// The even ones and the odd ones of the sixteen lanes of both.
+    fn deinterleave_scalars(a: &Self::Scalars, b: &Self::Scalars) -> [Self::Scalars; 2];
+    /// Lane i of value j becomes lane j of value i, of eight values.
+    fn transpose_scalars(group: &[Self::Scalars]) -> [Self::Scalars; 8];
 }
 
 /// Factors for the lanes: factor k is lane k mod 8 of block k / 8.
@@ -238,14 +121,14 @@ pub fn splat<L: Lanes52>(limbs: &[u64; 5]) -> Limbs<L> {
 pub struct Factors(Vec<[Row; 5]>);
 
 impl Factors {
-    /// From elements; missing ones of the last block are zero.
-    pub fn new(elements: &[Fr]) -> Self {
+    /// From elements, for one kind of lanes; missing ones of the last block are zero.
+    pub fn new<L: ScalarLanes>(elements: &[Fr]) -> Self {
         let block = |elements: &[Fr]| {
             let mut rows = [Row([0; 8]); 5];
             for (lane, x) in elements.iter().enumerate() {
-                let limbs = factor(x);
+                let words = L::pack_factor(x);
                 for j in 0..5 {
-                    rows[j].0[lane] = limbs[j];
+                    rows[j].0[lane] = words[j];
                 }
             }
             rows
@@ -256,23 +139,18 @@ impl Factors {
 
     /// Factor `k` in every lane.
     #[inline(always)]
-    pub fn splat<L: Lanes52>(&self, k: usize) -> Limbs<L> {
+    pub fn splat<L: ScalarLanes>(&self, k: usize) -> L::Factor {
         let rows = &self.0[k / 8];
-        let mut out = [L::splat(0); 5];
+        let mut words = [0; 5];
         for j in 0..5 {
-            out[j] = L::splat(rows[j].0[k % 8]);
+            words[j] = rows[j].0[k % 8];
         }
-        out
+        L::splat_factor(&words)
     }
 
     /// Factors `8 block .. 8 block + 8`.
     #[inline(always)]
-    pub fn block<L: Lanes52>(&self, block: usize) -> Limbs<L> {
-        let rows = &self.0[block];
-        let mut out = [L::splat(0); 5];
-        for j in 0..5 {
-            out[j] = L::load(&rows[j]);
-        }
-        out
+    pub fn block<L: ScalarLanes>(&self, block: usize) -> L::Scalars {
+        L::load_factors(&self.0[block])
     }
 }

@@ -1,22 +1,22 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod scalar;
+
 use super::element::{Element, Factor, Loose, mul_pair, square_pair};
-use super::lanes::{Lanes, Lanes52, Row, Task};
+use super::lanes::{Lanes, Row, Task};
 use super::portable::Portable;
 use super::product::{MULTIPLES, join};
-use super::scalar::Factors;
 use super::table::invert;
-use super::{msm, ntt, pointwise, tuning};
+use super::{msm, tuning};
 use crate::math::curve::{Affine, CurveField, Jacobian};
 use crate::math::encoding::EncodedField;
 use crate::math::field::Field;
 use crate::math::fp::{Fp, MODULUS};
 use crate::math::fp2::Fp2;
-use crate::math::fr::{Fr, MODULUS as MODULUS_R, Scalar};
+use crate::math::fr::{Fr, Scalar};
 use crate::math::limbs;
 use crate::math::msm::buckets::Sorted;
 use crate::math::msm::{Chosen, digits, naive};
-use crate::math::ntt::{self as plain, powers_bit_reversed};
 use crate::math::subgroup;
 use crate::math::tests::support::{Random, Trapdoor, in_pool, scalar_zoo};
 
@@ -444,73 +444,6 @@ impl<T> Drop for Guarded<T> {
     fn drop(&mut self) {
         // SAFETY: the mapping of `new`.
         unsafe { libc::munmap(self.map, self.bytes) };
-    }
-}
-
-fn transforms<L: Lanes52>() {
-    let mut random = Random(50);
-    for log in 6..=16 {
-        let n = 1usize << log;
-        let root = Fr::root_of_unity(7, log).unwrap();
-        let table = powers_bit_reversed(root, n / 2).unwrap();
-        let factors = Factors::new(&table);
-        let extremes = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr([u64::MAX, u64::MAX, u64::MAX, MODULUS_R[3] - 1])];
-        let inputs: [Vec<Fr>; 3] = [
-            (0..n).map(|_| random.fr()).collect(),
-            (0..n).map(|_| extremes[random.below(4)]).collect(),
-            vec![-Fr::ONE; n],
-        ];
-        for values in inputs {
-            for threads in [0, 3, 64] {
-                let (mut got, mut wanted) = (values.clone(), values.clone());
-                in_pool(threads, || ntt::nr::<L>(&mut got, &factors));
-                plain::nr(&mut wanted, 0, &table);
-                assert!(got == wanted, "forward, 2^{log}");
-                let (mut got, mut wanted) = (values.clone(), values.clone());
-                in_pool(threads, || ntt::rn::<L>(&mut got, &factors));
-                plain::rn(&mut wanted, 0, &table);
-                assert!(got == wanted, "backward, 2^{log}");
-            }
-        }
-    }
-}
-
-fn pointwise_products<L: Lanes52>() {
-    let mut random = Random(51);
-    let extremes = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr([u64::MAX, u64::MAX, u64::MAX, MODULUS_R[3] - 1])];
-    let mut vector =
-        || -> Vec<Fr> { (0..256).map(|i| if i % 3 == 0 { extremes[random.below(4)] } else { random.fr() }).collect() };
-    for _ in 0..8 {
-        let (a, b, low) = (vector(), vector(), vector());
-        let (high, scale) = (a[17], b[3]);
-        let mut out = vec![Fr::ONE; 256];
-        pointwise::product::<L>(&mut out, &a, &b);
-        assert!((0..256).all(|i| out[i] == a[i] * b[i]));
-        out.copy_from_slice(&a);
-        pointwise::multiply::<L>(&mut out, &b);
-        assert!((0..256).all(|i| out[i] == a[i] * b[i]));
-        let (mut x, mut y) = (a.clone(), b.clone());
-        pointwise::shift::<L>(&mut x, &mut y, &low, &high);
-        assert!((0..256).all(|i| x[i] == a[i] * low[i] * high && y[i] == b[i] * low[i] * high));
-        x.copy_from_slice(&a);
-        pointwise::unshift::<L>(&mut x, &b, &low, &high, &scale);
-        assert!((0..256).all(|i| x[i] == a[i] * low[i] * high - scale * b[i]));
-    }
-}
-
-#[test]
-fn transforms_match_the_plain_ones() {
-    transforms::<Portable>();
-    if super::available() {
-        transforms::<super::Best>();
-    }
-}
-
-#[test]
-fn pointwise_products_match() {
-    pointwise_products::<Portable>();
-    if super::available() {
-        pointwise_products::<super::Best>();
     }
 }
 

@@ -130,7 +130,7 @@ pub fn minus(a: &[Avx2; LIMBS], b: &[Avx2; LIMBS]) -> [Avx2; LIMBS] {
 /// Columns of four registers: lane i of register j becomes lane j of register i.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn transpose_4(rows: [__m256i; 4]) -> [__m256i; 4] {
+pub fn transpose_4(rows: [__m256i; 4]) -> [__m256i; 4] {
     let (e0, o0) = (_mm256_unpacklo_epi64(rows[0], rows[1]), _mm256_unpackhi_epi64(rows[0], rows[1]));
     let (e2, o2) = (_mm256_unpacklo_epi64(rows[2], rows[3]), _mm256_unpackhi_epi64(rows[2], rows[3]));
     [
