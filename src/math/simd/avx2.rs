@@ -12,6 +12,8 @@ mod scalar_product;
 
 use std::arch::x86_64::*;
 
+use zeroize::Zeroize;
+
 use super::lanes::{Lanes, Row, Task};
 use crate::math::fp::MODULUS;
 
@@ -19,6 +21,13 @@ use crate::math::fp::MODULUS;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Avx2([__m256i; 2]);
+
+impl Zeroize for Avx2 {
+    #[inline(always)]
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 const LIMBS: usize = 14;
 const LOW: u64 = (1 << 28) - 1;

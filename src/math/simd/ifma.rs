@@ -6,6 +6,8 @@
 
 use std::arch::x86_64::*;
 
+use zeroize::Zeroize;
+
 use super::lanes::{Lanes, Lanes52, Row, Task, lanes_by_52};
 use super::product;
 use crate::math::fr::Fr;
@@ -14,6 +16,13 @@ use crate::math::fr::Fr;
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Ifma(__m512i);
+
+impl Zeroize for Ifma {
+    #[inline(always)]
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 /// Whether this processor (and the system, which must save the registers) has what the backend needs. Benches compile with
 /// `--cfg without_ifma` to measure what machines without it get.

@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use zeroize::Zeroize;
+
 use crate::math::fp::MODULUS;
 use crate::math::fr::Fr;
 use crate::math::limbs;
@@ -22,7 +24,7 @@ pub trait Task {
 
 /// Eight unsigned words of 64 bits, and what they are to the base field: `LIMBS` vectors of `BITS`-bit limbs hold eight of its
 /// elements, in Montgomery form with R = 2^(`LIMBS` `BITS`). Masks are bytes, bit i for lane i. Sums and differences wrap.
-pub trait Lanes: Copy + Send + Sync + 'static {
+pub trait Lanes: Copy + Send + Sync + Zeroize + 'static {
     /// Eight elements of the base field, limb by limb.
     type Limbs: Copy + Send + Sync + Index<usize, Output = Self> + IndexMut<usize> + 'static;
     /// Limbs of an element; the top one begins at bit 364.

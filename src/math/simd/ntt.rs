@@ -8,6 +8,8 @@
 //! Bounds: a forward pass starts below r. A level adds 2 r; where two levels have only factors of one they lead from 3 r to 10 r.
 //! So after twelve levels values are below 30 r, and limbs hold 35 r. A backward pass keeps below [`ScalarLanes::BACKWARD`] r.
 
+use zeroize::Zeroizing;
+
 use super::lanes::Task;
 use super::scalar::{Factors, ScalarLanes};
 use crate::math::fr::Fr;
@@ -109,7 +111,8 @@ impl<L: ScalarLanes, const FORWARD: bool> Task for Columns<'_, L, FORWARD> {
     fn run(mut self) {
         let count = self.rows.len();
         let columns = self.rows[0].len() / 8;
-        let mut buffer = vec![L::zeros(); count * WIDTH];
+        // What stands between the levels tells the secrets that are transformed.
+        let mut buffer = Zeroizing::new(vec![L::zeros(); count * WIDTH]);
         for first in (0..columns).step_by(WIDTH) {
             for (i, row) in self.rows.iter().enumerate() {
                 for c in 0..WIDTH {
@@ -143,9 +146,9 @@ impl<L: ScalarLanes, const FORWARD: bool> Task for Rows<'_, L, FORWARD> {
     #[inline(always)]
     fn run(self) {
         let count = self.values.len() / 8;
-        let mut buffer = vec![L::zeros(); count];
-        for (x, elements) in buffer.iter_mut().zip(self.values.as_chunks::<8>().0) {
-            *x = L::load(elements);
+        let mut buffer = Zeroizing::new(Vec::with_capacity(count));
+        for elements in self.values.as_chunks::<8>().0 {
+            buffer.push(L::load(elements));
         }
         // Block `first + i` of eight elements.
         let first = self.k * count;

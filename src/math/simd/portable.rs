@@ -1,6 +1,8 @@
 //! Eight lanes in plain arithmetic, the same limbs and bounds as [`super::ifma`]: so the algorithms are tested on every
 //! machine. Too slow for use.
 
+use zeroize::Zeroize;
+
 use super::lanes::{Lanes, Lanes52, Row, Task, lanes_by_52};
 use super::product;
 use crate::math::fr::Fr;
@@ -9,6 +11,12 @@ use crate::math::fr::Fr;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Portable([u64; 8]);
+
+impl Zeroize for Portable {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 const LOW: u64 = (1 << 52) - 1;
 

@@ -3,6 +3,8 @@
 //! Transforms are linear, so vectors keep the factor 2^256 that they have in memory: a product of such a value with a
 //! *factor*, whose Montgomery form is by R, is again one.
 
+use zeroize::Zeroize;
+
 use super::lanes::{Lanes, Row};
 use crate::math::fr::Fr;
 
@@ -10,7 +12,7 @@ use crate::math::fr::Fr;
 /// are what their sums and differences are before carries are taken.
 pub trait ScalarLanes: Lanes {
     /// Eight values below 35 r.
-    type Scalars: Copy + Send + Sync + 'static;
+    type Scalars: Copy + Send + Sync + Zeroize + 'static;
     /// Eight values as the second factor of a product.
     type Factor: Copy;
     /// What is added where something is subtracted.

@@ -6,6 +6,8 @@
 
 use std::arch::x86_64::*;
 
+use zeroize::Zeroize;
+
 use super::linear::transpose_4;
 use super::scalar_product::multiply;
 use super::{Avx2, Row};
@@ -32,6 +34,15 @@ pub struct HalfFactor(pub [__m256i; LIMBS]);
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Scalars([Half; 2]);
+
+impl Zeroize for Scalars {
+    #[inline(always)]
+    fn zeroize(&mut self) {
+        for half in &mut self.0 {
+            half.0.zeroize();
+        }
+    }
+}
 #[cfg(all(test, not(without_lanes)))]
 impl Scalars {
     /// The words, as rows of a table.
