@@ -8,8 +8,8 @@ use zeroize::Zeroize;
 use super::lanes::{Lanes, Row};
 use crate::math::fr::Fr;
 
-/// Lanes, and what they are to the scalar field. Bounds in the module's documentation. Values are integers that stand for elements; columns
-/// are what their sums and differences are before carries are taken.
+/// Lanes, and what they are to the scalar field. Values are integers that stand for elements; columns are what their sums
+/// and differences are before carries are taken. Bounds are in the module's documentation.
 pub trait ScalarLanes: Lanes {
     /// Eight values below 35 r.
     type Scalars: Copy + Send + Sync + Zeroize + 'static;
