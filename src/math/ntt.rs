@@ -40,7 +40,7 @@ enum Factors {
 impl Factors {
     fn new(base: Fr, log_size: u32) -> Result<Self> {
         let table = powers_bit_reversed(base, 1 << log_size.saturating_sub(1))?;
-        if simd::scalars_available() && log_size >= simd::LEAST_TRANSFORM {
+        if simd::available() && log_size >= simd::LEAST_TRANSFORM {
             Ok(Self::Lanes(simd::factors(&table)))
         } else {
             Ok(Self::Plain(table))

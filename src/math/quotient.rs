@@ -144,7 +144,7 @@ fn multiply(a: &mut [Fr], b: &[Fr]) {
 
 /// Whether vectors of this length, a power of two, are worked on by lanes.
 fn on_lanes(length: usize) -> bool {
-    length >= 256 && simd::scalars_available()
+    length >= 256 && simd::available()
 }
 
 /// Multiplies element p of both vectors, in bit-reversed order, by `scale * g^bitrev(p)`.

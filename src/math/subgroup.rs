@@ -22,11 +22,8 @@ use crate::par;
 /// All rounds together miss with a probability of at most 2 to minus this.
 const SECURITY_BITS: u32 = 60;
 
-/// Cost of one subgroup test, in affine additions, by the degree of the field; measured.
+/// Cost of one subgroup test, in affine additions, by the degree of the field; measured. [`simd::test_cost`] is for additions on lanes.
 const TEST_COST: [usize; 2] = [120, 70];
-
-/// The same where additions are done on lanes.
-const TEST_COST_ON_LANES: [usize; 2] = [500, 300];
 
 /// Points that are converted for lanes at a time; this bounds the memory.
 const BLOCK: usize = 1 << 18;
@@ -51,7 +48,7 @@ pub(super) fn find_seeded<F: CurveField>(points: &[Affine<F>], seed: [u8; 32]) -
         return Err(Error::invalid(format!("{} points, the limit is 2^31 - 1", points.len())));
     }
     let lanes = simd::available();
-    let cost = if lanes { TEST_COST_ON_LANES } else { TEST_COST };
+    let cost = if lanes { simd::test_cost() } else { TEST_COST };
     let Some(log_buckets) = plan(points.len(), cost[F::DEGREE - 1]) else {
         return Ok(first_outside(points));
     };

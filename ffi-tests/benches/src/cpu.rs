@@ -391,7 +391,7 @@ fn main() {
     // bellman and others take the global pool where they are not told another.
     rayon::ThreadPoolBuilder::new().num_threads(options.threads).build_global().unwrap();
     let gnark = options.gnark.as_deref().map(Gnark::start);
-    println!("vector instructions: {}", groth16::math::simd::available());
+    println!("vector instructions: {}", groth16::math::simd::instructions());
     let (sizes, witness) = (options.sizes.clone(), options.witness.as_deref().map(read_witness));
     let mut bench = Bench { options, gnark, times: Vec::new() };
     for log in sizes.clone() {

@@ -113,7 +113,7 @@ fn main() {
     let options = options();
     // bellman works on the global pool.
     rayon::ThreadPoolBuilder::new().num_threads(options.threads as usize).build_global().unwrap();
-    println!("vector instructions: {}", groth16::math::simd::available());
+    println!("vector instructions: {}", groth16::math::simd::instructions());
     let (library, folder) = (Library::open(&options.library).unwrap(), Folder::new());
     for kind in Kind::ALL {
         compare(&options, &library, &folder.0, kind);

@@ -146,7 +146,7 @@ fn group<F: CurveField>(options: &Options, name: &str) {
 fn main() {
     let options = options();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build().unwrap();
-    println!("vector instructions: {}; {} threads", groth16::math::simd::available(), options.threads);
+    println!("vector instructions: {}; {} threads", groth16::math::simd::instructions(), options.threads);
     pool.install(|| {
         group::<Fp>(&options, "g1");
         group::<Fp2>(&options, "g2");

@@ -64,7 +64,7 @@ impl<'a> Chosen<'a> {
 /// Errors: `Invalid` for lengths that differ, a pick that is out of range, a scalar that is not below r (the text names
 /// its index), or 2^31 and more points.
 pub fn msm<F: CurveField>(points: &[Affine<F>], selection: Selection<'_>, scalars: &[Scalar]) -> Result<Jacobian<F>> {
-    msm_on(simd::sums_available(), points, selection, scalars)
+    msm_on(simd::available(), points, selection, scalars)
 }
 
 /// [`msm`] of all points, at once, with windows of `width` bits, 1 to 24: for benches, which measure what widths are best.
@@ -77,14 +77,14 @@ pub fn msm_of_width<F: CurveField>(points: &[Affine<F>], scalars: &[Scalar], wid
     let chosen = check(points.len(), Selection::All, scalars)?;
     match longest(scalars)? {
         0 => Ok(Jacobian::INFINITY),
-        bits if simd::sums_available() => simd::multi_scalar_of_width(points, chosen, bits, width),
+        bits if simd::available() => simd::multi_scalar_of_width(points, chosen, bits, width),
         bits => Ok(pippenger::with_width(points, chosen, bits, width)),
     }
 }
 
 /// Bits of a window that [`msm`] takes for so many scalars of full size on this machine.
 pub fn width(scalars: usize) -> usize {
-    if simd::sums_available() { simd::tuning::width(scalars) } else { tuning::width(scalars) }
+    if simd::available() { simd::tuning::width(scalars) } else { tuning::width(scalars) }
 }
 
 /// [`msm`] on lanes, which must be available, or without.
@@ -119,7 +119,7 @@ pub(crate) fn msm_on<F: CurveField>(
 ///
 /// Errors: `Invalid` for a pick that is out of range, or 2^31 and more points or picks.
 pub fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobian<F>> {
-    sum_on(simd::sums_available(), points, picks)
+    sum_on(simd::available(), points, picks)
 }
 
 /// [`sum`] on lanes, which must be available, or without.
@@ -143,7 +143,7 @@ pub(crate) fn sum_on<F: CurveField>(lanes: bool, points: &[Affine<F>], picks: &[
 /// windows, and on lanes the points in their form.
 pub fn bytes<F: CurveField>(scalars: u64) -> u64 {
     let degree = F::DEGREE as u64;
-    if simd::sums_available() {
+    if simd::available() {
         let scalars = scalars.min(simd::tuning::PART as u64);
         scalars * (128 * degree + 124) + (8 * scalars).min(1 << 19) * 128 * degree
     } else {

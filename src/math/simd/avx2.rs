@@ -1,7 +1,7 @@
 //! Eight lanes in pairs of AVX2 registers, for processors without AVX-512 IFMA: fourteen limbs of 28 bits, products by the
 //! 32-bit multiplication.
 //!
-//! Values of this backend exist only inside [`Lanes::run`], which [`super::sums_available`] guards: every `unsafe` block here
+//! Values of this backend exist only inside [`Lanes::run`], which [`super::second_available`] guards: every `unsafe` block here
 //! calls intrinsics of an instruction set that has been found on this processor, on register values; loads and stores go
 //! through references to 32 aligned bytes.
 

@@ -1,6 +1,6 @@
 //! Eight lanes in AVX-512 registers, with the 52-bit multiply-add instructions (IFMA).
 //!
-//! Values of this backend exist only inside [`Lanes::run`], which [`super::available`] guards: every `unsafe` block here
+//! Values of this backend exist only inside [`Lanes::run`], which [`super::best_available`] guards: every `unsafe` block here
 //! calls an intrinsic whose instruction set that has been found on this processor, on register values; loads and stores
 //! go through references to 64 aligned bytes.
 

@@ -32,8 +32,8 @@ use crate::error::{Error, Result};
 /// is not compiled then.
 const BUILT: bool = cfg!(not(without_lanes));
 
-/// Whether this machine has instructions for 52 bits, so that all kernels run on lanes, the tests of subgroups too.
-pub fn available() -> bool {
+/// Whether those of the first choice do.
+fn best_available() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         BUILT && ifma::available()
@@ -53,14 +53,9 @@ type Best = portable::Portable;
 #[cfg(not(target_arch = "x86_64"))]
 type Second = portable::Portable;
 
-/// Whether multi-scalar multiplications run on lanes on this machine: without instructions for 52 bits too, if they have AVX2.
-pub fn sums_available() -> bool {
-    available() || second_available()
-}
-
-/// Whether transforms and products of vectors of scalars run on lanes on this machine.
-pub fn scalars_available() -> bool {
-    available() || second_available()
+/// Whether multi-scalar multiplications, transforms and products of vectors run on lanes on this machine.
+pub fn available() -> bool {
+    best_available() || second_available()
 }
 
 /// Whether those of the second choice do.
@@ -75,6 +70,20 @@ fn second_available() -> bool {
     }
 }
 
+/// The instructions of the lanes that this machine's kernels run on, for reports.
+pub fn instructions() -> &'static str {
+    match (best_available(), second_available()) {
+        (true, _) => "AVX-512 IFMA",
+        (false, true) => "AVX2",
+        (false, false) => "none",
+    }
+}
+
+/// Cost of one subgroup test, in affine additions on this machine's lanes, by the degree of the field.
+pub(crate) fn test_cost() -> [usize; 2] {
+    if best_available() { tuning::TEST_COST } else { tuning::SECOND_TEST_COST }
+}
+
 /// A call `$function::<lanes, field, degree>` for this machine's lanes and the field's degree.
 macro_rules! on_best {
     ($function:path, $field:ident, $($argument:expr),+) => {{
@@ -82,7 +91,7 @@ macro_rules! on_best {
         if !BUILT {
             return Err(Error::internal("the kernels for lanes were left out when the library was built"));
         }
-        match (available(), $field::DEGREE) {
+        match (best_available(), $field::DEGREE) {
             (true, 1) => function::<Best, $field, 1>($($argument),+),
             (true, _) => function::<Best, $field, 2>($($argument),+),
             (false, 1) => function::<Second, $field, 1>($($argument),+),
@@ -91,7 +100,7 @@ macro_rules! on_best {
     }};
 }
 
-/// [`msm::msm`] on this machine's lanes; only where they are [`sums_available`].
+/// [`msm::msm`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn multi_scalar<F: CurveField>(
     points: &[Affine<F>],
     chosen: Chosen<'_>,
@@ -100,7 +109,7 @@ pub(crate) fn multi_scalar<F: CurveField>(
     on_best!(msm::msm, F, points, chosen, bits)
 }
 
-/// [`msm::with_width`] on this machine's lanes; only where they are [`sums_available`].
+/// [`msm::with_width`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn multi_scalar_of_width<F: CurveField>(
     points: &[Affine<F>],
     chosen: Chosen<'_>,
@@ -110,12 +119,12 @@ pub(crate) fn multi_scalar_of_width<F: CurveField>(
     on_best!(msm::with_width, F, points, chosen, bits, width)
 }
 
-/// [`msm::bucket_sums`] on this machine's lanes; only where they are [`sums_available`].
+/// [`msm::bucket_sums`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn bucket_sums<F: CurveField>(points: &[Affine<F>], lists: &[Sorted]) -> Result<Vec<Vec<Affine<F>>>> {
     on_best!(msm::bucket_sums, F, points, lists)
 }
 
-/// [`msm::sum`] on this machine's lanes; only where they are [`sums_available`].
+/// [`msm::sum`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<Jacobian<F>> {
     on_best!(msm::sum, F, points, picks)
 }
@@ -123,7 +132,7 @@ pub(crate) fn sum<F: CurveField>(points: &[Affine<F>], picks: &[u32]) -> Result<
 /// A call `$function::<lanes>` for this machine's lanes.
 macro_rules! scalars_on_best {
     ($($function:ident)::+, $($argument:expr),+) => {
-        if available() { $($function)::+::<Best>($($argument),+) } else { $($function)::+::<Second>($($argument),+) }
+        if best_available() { $($function)::+::<Best>($($argument),+) } else { $($function)::+::<Second>($($argument),+) }
     };
 }
 
@@ -140,42 +149,42 @@ pub(crate) fn factors(elements: &[Fr]) -> Factors {
 /// Sizes from which on transforms run on lanes, as a logarithm.
 pub(crate) const LEAST_TRANSFORM: u32 = ntt::LEAST;
 
-/// [`ntt::nr`] on this machine's lanes; only where they are [`scalars_available`].
+/// [`ntt::nr`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn nr(values: &mut [Fr], factors: &Factors) {
     if BUILT {
         scalars_on_best!(ntt::nr, values, factors);
     }
 }
 
-/// [`ntt::rn`] on this machine's lanes; only where they are [`scalars_available`].
+/// [`ntt::rn`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn rn(values: &mut [Fr], factors: &Factors) {
     if BUILT {
         scalars_on_best!(ntt::rn, values, factors);
     }
 }
 
-/// [`pointwise::product`] on this machine's lanes; only where they are [`scalars_available`].
+/// [`pointwise::product`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn product(out: &mut [Fr], a: &[Fr], b: &[Fr]) {
     if BUILT {
         scalars_on_best!(pointwise::product, out, a, b);
     }
 }
 
-/// [`pointwise::multiply`] on this machine's lanes; only where they are [`scalars_available`].
+/// [`pointwise::multiply`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn multiply(a: &mut [Fr], b: &[Fr]) {
     if BUILT {
         scalars_on_best!(pointwise::multiply, a, b);
     }
 }
 
-/// [`pointwise::shift`] on this machine's lanes; only where they are [`scalars_available`].
+/// [`pointwise::shift`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn shift(a: &mut [Fr], b: &mut [Fr], low: &[Fr], high: &Fr) {
     if BUILT {
         scalars_on_best!(pointwise::shift, a, b, low, high);
     }
 }
 
-/// [`pointwise::unshift`] on this machine's lanes; only where they are [`scalars_available`].
+/// [`pointwise::unshift`] on this machine's lanes; only where they are [`available`].
 pub(crate) fn unshift(v: &mut [Fr], u: &[Fr], low: &[Fr], high: &Fr, scale: &Fr) {
     if BUILT {
         scalars_on_best!(pointwise::unshift, v, u, low, high, scale);

@@ -33,7 +33,7 @@ macro_rules! on_all_backends {
             } else {
                 eprintln!("NOT TESTED: {} with AVX2, which this processor has not", stringify!($name));
             }
-            if super::available() {
+            if super::best_available() {
                 $function::<super::Best, Fp, 1>($($argument),*);
                 $function::<super::Best, Fp2, 2>($($argument),*);
             } else {
@@ -251,7 +251,7 @@ fn against_naive<L: Lanes, F: CurveField, const D: usize>() {
 fn size_sweep<L: Lanes, F: CurveField, const D: usize>() {
     let mut random = Random(31);
     for n in [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257, 1025, 4097] {
-        if n > 300 && D == 2 && !super::available() {
+        if n > 300 && D == 2 && !super::best_available() {
             continue;
         }
         let trapdoor = Trapdoor::<F>::random(&mut random, n);
@@ -275,7 +275,7 @@ fn zoo<L: Lanes, F: CurveField, const D: usize>() {
     let trapdoor = Trapdoor::<F>::random(&mut Random(33), zoo.len());
     assert_eq!(all::<L, F, D>(&trapdoor.points, &zoo), trapdoor.expected(&zoo));
     let trapdoor = Trapdoor::<F>::random(&mut Random(34), 40);
-    for scalar in zoo.iter().step_by(if super::available() { 7 } else { 61 }) {
+    for scalar in zoo.iter().step_by(if super::best_available() { 7 } else { 61 }) {
         let equal = vec![*scalar; 40];
         assert_eq!(all::<L, F, D>(&trapdoor.points, &equal), trapdoor.expected(&equal), "{scalar:x?}");
     }
@@ -379,7 +379,7 @@ fn outsider<F: EncodedField>() -> Affine<F> {
 
 fn planted<L: Lanes, F: EncodedField, const D: usize>() {
     // More than one block where that does not take minutes.
-    let n = if D == 1 || super::available() { (1 << 16) + 70 } else { 3000 };
+    let n = if D == 1 || super::best_available() { (1 << 16) + 70 } else { 3000 };
     let mut trapdoor = Trapdoor::<F>::random(&mut Random(42), n);
     trapdoor.set_infinity(5);
     let mut points = trapdoor.points;

@@ -6,6 +6,12 @@ pub const LEAST: usize = 24;
 /// Points that are summed up at a time; this bounds the memory.
 pub const PART: usize = 1 << 20;
 
+/// Cost of one subgroup test, in affine additions on lanes, by the degree of the field.
+pub const TEST_COST: [usize; 2] = [500, 300];
+
+/// The same on lanes of the second choice.
+pub const SECOND_TEST_COST: [usize; 2] = [170, 100];
+
 /// Buckets that are sorted together.
 pub const GROUP: usize = 4096;
 

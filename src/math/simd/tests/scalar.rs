@@ -20,7 +20,7 @@ macro_rules! on_all_backends {
             } else {
                 eprintln!("NOT TESTED: {} with AVX2, which this processor has not", stringify!($name));
             }
-            if simd::available() {
+            if simd::best_available() {
                 $function::<simd::Best>();
             } else {
                 eprintln!("NOT TESTED: {} with AVX-512 IFMA, which this processor has not", stringify!($name));
