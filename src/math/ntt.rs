@@ -38,9 +38,9 @@ enum Factors {
 }
 
 impl Factors {
-    fn new(base: Fr, log_size: u32) -> Result<Self> {
+    fn new(base: Fr, log_size: u32, lanes: bool) -> Result<Self> {
         let table = powers_bit_reversed(base, 1 << log_size.saturating_sub(1))?;
-        if simd::available() && log_size >= simd::LEAST_TRANSFORM {
+        if lanes && log_size >= simd::LEAST_TRANSFORM {
             Ok(Self::Lanes(simd::factors(&table)))
         } else {
             Ok(Self::Plain(table))
@@ -68,6 +68,11 @@ impl Domain {
     ///
     /// Errors: `Unsupported` above 2^32 elements; `NoMemory`; `Invalid` if the generator is a square modulo r.
     pub fn new(log_size: u32, generator: u64) -> Result<Self> {
+        Self::new_on(simd::available(), log_size, generator)
+    }
+
+    /// The same on lanes, which must be available then, or without.
+    pub(super) fn new_on(lanes: bool, log_size: u32, generator: u64) -> Result<Self> {
         let too_large = || Error::new(Status::Unsupported, format!("domain of 2^{log_size} elements"));
         let root = Fr::root_of_unity(generator, log_size).ok_or_else(too_large)?;
         let full = Fr::root_of_unity(generator, TWO_ADICITY).ok_or_else(too_large)?;
@@ -75,9 +80,15 @@ impl Domain {
             return Err(Error::invalid(format!("{generator} is a square modulo r, so it gives no domain")));
         }
         let inverse_size = Fr::from(2).inverse().pow(&[u64::from(log_size)]);
-        let (forward, backward) = par::join(|| Factors::new(root, log_size), || Factors::new(root.inverse(), log_size));
+        let factors = |root: Fr| Factors::new(root, log_size, lanes);
+        let (forward, backward) = par::join(|| factors(root), || factors(root.inverse()));
         let (forward, backward) = (forward?, backward?);
         Ok(Self { log_size, generator: Fr::from(generator), root, inverse_size, forward, backward })
+    }
+
+    /// Whether its transforms run on lanes.
+    pub(super) fn on_lanes(&self) -> bool {
+        matches!(self.forward, Factors::Lanes(_))
     }
 
     /// The number of elements, d.

@@ -15,6 +15,9 @@ use crate::math::ntt::{Domain, permute, reverse_bits};
 use crate::math::simd;
 use crate::par;
 
+/// The size of vectors, a power of two, from which on lanes work on them.
+const LEAST_ON_LANES: usize = 256;
+
 /// The coefficients of h, d - 1 of them, lowest first; none for d = 1.
 ///
 /// `a` and `b` are values on the domain in natural order, at most d of them; missing ones are zero. Both are used as
@@ -27,22 +30,23 @@ pub fn quotient(domain: &Domain, a: Vec<Fr>, b: Vec<Fr>) -> Result<Vec<Fr>> {
     let mut u = Secret::default();
     reserve(&mut u, d, "the quotient")?;
     u.resize(d, Fr::ZERO);
-    product(&mut u, &a, &b);
+    let lanes = domain.on_lanes() && d >= LEAST_ON_LANES;
+    product(lanes, &mut u, &a, &b);
     domain.inverse_nr_unscaled(&mut a)?;
     domain.inverse_nr_unscaled(&mut b)?;
     domain.inverse_nr_unscaled(&mut u)?;
 
     // All three are bit-reversed now, and too large by the factor d.
     let g = domain.generator();
-    shift(domain.inverse_size(), g, &mut a, &mut b);
+    shift(lanes, domain.inverse_size(), g, &mut a, &mut b);
     domain.forward_rn(&mut a)?;
     domain.forward_rn(&mut b)?;
-    multiply(&mut a, &b);
+    multiply(lanes, &mut a, &b);
     domain.inverse_nr_unscaled(&mut a)?;
 
     // g lies outside of the domain, so this is no division by zero.
     let scale = domain.inverse_size() * (g.pow(&[d as u64]) - Fr::ONE).inverse();
-    unshift_and_subtract(scale, g.inverse(), &mut a, &mut u);
+    unshift_and_subtract(lanes, scale, g.inverse(), &mut a, &mut u);
     natural_order(&mut b, &a);
     let mut h = std::mem::take(&mut *b);
     // a b has no coefficient of degree 2d - 1.
@@ -115,8 +119,7 @@ fn natural_order(out: &mut [Fr], values: &[Fr]) {
 }
 
 /// `out = a b`, element by element, for vectors of one length.
-fn product(out: &mut [Fr], a: &[Fr], b: &[Fr]) {
-    let lanes = on_lanes(out.len());
+fn product(lanes: bool, out: &mut [Fr], a: &[Fr], b: &[Fr]) {
     let size = par::piece(out.len(), 1024).next_multiple_of(8);
     par::for_each_chunk_mut(out, size, |start, out| {
         let (a, b) = (&a[start..start + out.len()], &b[start..start + out.len()]);
@@ -129,8 +132,7 @@ fn product(out: &mut [Fr], a: &[Fr], b: &[Fr]) {
 }
 
 /// `a *= b`, element by element, for vectors of one length.
-fn multiply(a: &mut [Fr], b: &[Fr]) {
-    let lanes = on_lanes(a.len());
+fn multiply(lanes: bool, a: &mut [Fr], b: &[Fr]) {
     let size = par::piece(a.len(), 1024).next_multiple_of(8);
     par::for_each_chunk_mut(a, size, |start, a| {
         let b = &b[start..start + a.len()];
@@ -142,15 +144,9 @@ fn multiply(a: &mut [Fr], b: &[Fr]) {
     });
 }
 
-/// Whether vectors of this length, a power of two, are worked on by lanes.
-fn on_lanes(length: usize) -> bool {
-    length >= 256 && simd::available()
-}
-
 /// Multiplies element p of both vectors, in bit-reversed order, by `scale * g^bitrev(p)`.
-fn shift(scale: Fr, g: Fr, a: &mut [Fr], b: &mut [Fr]) {
+fn shift(lanes: bool, scale: Fr, g: Fr, a: &mut [Fr], b: &mut [Fr]) {
     let powers = Powers::new(scale, g, a.len());
-    let lanes = on_lanes(a.len());
     par::for_each_chunk_pair_mut(a, b, powers.low.len(), |start, a, b| {
         let high = powers.high(start);
         if lanes {
@@ -165,9 +161,8 @@ fn shift(scale: Fr, g: Fr, a: &mut [Fr], b: &mut [Fr]) {
 }
 
 /// `v[p] = scale * (g^bitrev(p) v[p] - u[p])`.
-fn unshift_and_subtract(scale: Fr, g: Fr, v: &mut [Fr], u: &mut [Fr]) {
+fn unshift_and_subtract(lanes: bool, scale: Fr, g: Fr, v: &mut [Fr], u: &mut [Fr]) {
     let powers = Powers::new(scale, g, v.len());
-    let lanes = on_lanes(v.len());
     par::for_each_chunk_pair_mut(v, u, powers.low.len(), |start, v, u| {
         let high = powers.high(start);
         if lanes {

@@ -39,15 +39,14 @@ pub fn find_outside_subgroup<F: CurveField>(points: &[Affine<F>]) -> Result<Opti
     let mut seed = [0u8; 32];
     getrandom::fill(&mut seed)
         .map_err(|error| Error::new(Status::Internal, format!("the system yields no random bytes: {error}")))?;
-    find_seeded(points, seed)
+    find_seeded(simd::available(), points, seed)
 }
 
-/// The same with buckets that follow from `seed`.
-pub(super) fn find_seeded<F: CurveField>(points: &[Affine<F>], seed: [u8; 32]) -> Result<Option<usize>> {
+/// The same with buckets that follow from `seed`, on lanes, which must be available then, or without.
+pub(super) fn find_seeded<F: CurveField>(lanes: bool, points: &[Affine<F>], seed: [u8; 32]) -> Result<Option<usize>> {
     if points.len() >= 1 << 31 {
         return Err(Error::invalid(format!("{} points, the limit is 2^31 - 1", points.len())));
     }
-    let lanes = simd::available();
     let cost = if lanes { simd::test_cost() } else { TEST_COST };
     let Some(log_buckets) = plan(points.len(), cost[F::DEGREE - 1]) else {
         return Ok(first_outside(points));

@@ -1,4 +1,4 @@
-use super::support::{Random, in_pool};
+use super::support::{Random, backends, in_pool};
 use crate::error::Status;
 use crate::math::field::Field;
 use crate::math::fr::Fr;
@@ -29,15 +29,17 @@ fn changed(mut values: Vec<Fr>, change: impl Fn(&mut [Fr])) -> Vec<Fr> {
 fn transforms_match_the_definition() {
     for generator in [5, 7] {
         for log in 0..=8 {
-            let domain = Domain::new(log, generator).unwrap();
-            assert_eq!(domain.root(), Fr::root_of_unity(generator, log).unwrap());
-            let f = random_vector(u64::from(log), domain.size());
-            let values = by_definition(&f, domain.root());
-            let scaled: Vec<_> = f.iter().map(|c| *c * Fr::from(domain.size() as u64)).collect();
-            assert_eq!(permuted(changed(f.clone(), |v| domain.forward_nr(v).unwrap())), values);
-            assert_eq!(changed(permuted(f), |v| domain.forward_rn(v).unwrap()), values);
-            assert_eq!(permuted(changed(values.clone(), |v| domain.inverse_nr_unscaled(v).unwrap())), scaled);
-            assert_eq!(changed(permuted(values), |v| domain.inverse_rn_unscaled(v).unwrap()), scaled);
+            for lanes in backends() {
+                let domain = Domain::new_on(lanes, log, generator).unwrap();
+                assert_eq!(domain.root(), Fr::root_of_unity(generator, log).unwrap());
+                let f = random_vector(u64::from(log), domain.size());
+                let values = by_definition(&f, domain.root());
+                let scaled: Vec<_> = f.iter().map(|c| *c * Fr::from(domain.size() as u64)).collect();
+                assert_eq!(permuted(changed(f.clone(), |v| domain.forward_nr(v).unwrap())), values);
+                assert_eq!(changed(permuted(f), |v| domain.forward_rn(v).unwrap()), values);
+                assert_eq!(permuted(changed(values.clone(), |v| domain.inverse_nr_unscaled(v).unwrap())), scaled);
+                assert_eq!(changed(permuted(values), |v| domain.inverse_rn_unscaled(v).unwrap()), scaled);
+            }
         }
     }
 }
@@ -45,10 +47,13 @@ fn transforms_match_the_definition() {
 #[test]
 fn round_trips_at_every_size_and_thread_count() {
     for log in 0..=16 {
-        let domain = Domain::new(log, if log % 2 == 0 { 7 } else { 5 }).unwrap();
-        let f = random_vector(u64::from(log), domain.size());
+        let f = random_vector(u64::from(log), 1 << log);
+        let generator = if log % 2 == 0 { 7 } else { 5 };
+        let domain = Domain::new(log, generator).unwrap();
         let mut outcomes = Vec::new();
-        for threads in [0, 1, 3] {
+        for (threads, lanes) in [0, 1, 3].into_iter().flat_map(|threads| backends().map(move |lanes| (threads, lanes)))
+        {
+            let domain = Domain::new_on(lanes, log, generator).unwrap();
             let mut values = f.clone();
             in_pool(threads, || domain.forward_nr(&mut values).unwrap());
             outcomes.push(values.clone());
@@ -68,12 +73,14 @@ fn round_trips_at_every_size_and_thread_count() {
 
 #[test]
 fn extreme_values_pass_through() {
-    let domain = Domain::new(10, 7).unwrap();
-    for value in [Fr::ZERO, Fr::ONE, -Fr::ONE] {
-        let mut values = vec![value; domain.size()];
-        domain.forward_nr(&mut values).unwrap();
-        assert_eq!(values[0], value * Fr::from(1024));
-        assert!(values[1..].iter().all(Field::is_zero));
+    for lanes in backends() {
+        let domain = Domain::new_on(lanes, 10, 7).unwrap();
+        for value in [Fr::ZERO, Fr::ONE, -Fr::ONE] {
+            let mut values = vec![value; domain.size()];
+            domain.forward_nr(&mut values).unwrap();
+            assert_eq!(values[0], value * Fr::from(1024));
+            assert!(values[1..].iter().all(Field::is_zero));
+        }
     }
 }
 

@@ -3,7 +3,7 @@ use crate::math::field::Field;
 use crate::math::fr::Fr;
 use crate::math::ntt::Domain;
 use crate::math::quotient::{first_unsatisfied, quotient};
-use crate::math::tests::support::{Random, in_pool};
+use crate::math::tests::support::{Random, backends, in_pool};
 
 fn random_vector(random: &mut Random, size: usize) -> Vec<Fr> {
     (0..size).map(|_| random.fr()).collect()
@@ -51,8 +51,12 @@ fn matches_long_division() {
             let d = domain.size();
             for (rows_a, rows_b) in [(d, d), (d - 1, d - 1), (d / 2 + 1, d), (0, 0), (d, 1)] {
                 let (a, b) = (random_vector(&mut random, rows_a), random_vector(&mut random, rows_b));
-                let h = quotient(&domain, a.clone(), b.clone()).unwrap();
-                assert_eq!(h, schoolbook(&domain, &a, &b), "d = {d}, {rows_a} and {rows_b} rows");
+                let expected = schoolbook(&domain, &a, &b);
+                for lanes in backends() {
+                    let domain = Domain::new_on(lanes, log, generator).unwrap();
+                    let h = quotient(&domain, a.clone(), b.clone()).unwrap();
+                    assert_eq!(h, expected, "d = {d}, {rows_a} and {rows_b} rows");
+                }
             }
         }
     }
@@ -76,8 +80,11 @@ fn divides_at_a_random_point() {
             terms.fold(Fr::ZERO, |sum, term| sum + term) * vanishing * domain.inverse_size()
         };
         let expected = at_x(&|i| a[i]) * at_x(&|i| b[i]) - at_x(&|i| a[i] * b[i]);
-        let outcomes: Vec<_> =
-            [0, 1, 3].map(|n| in_pool(n, || quotient(&domain, a.clone(), b.clone()).unwrap())).into();
+        let on = |lanes: bool| {
+            let domain = Domain::new_on(lanes, log, generator).unwrap();
+            [0, 1, 3].map(|n| in_pool(n, || quotient(&domain, a.clone(), b.clone()).unwrap()))
+        };
+        let outcomes: Vec<_> = backends().flat_map(on).collect();
         assert_eq!(outcomes[0].len(), d - 1);
         assert_eq!(evaluate(&outcomes[0], x) * vanishing, expected);
         assert!(outcomes.iter().all(|h| *h == outcomes[0]));

@@ -1,4 +1,4 @@
-use super::support::{Random, Trapdoor, in_pool};
+use super::support::{Random, Trapdoor, backends, in_pool};
 use crate::math::blst_calls::{fp_sqrt, fp2_sqrt};
 use crate::math::curve::{Affine, CurveField, Jacobian};
 use crate::math::field::Field;
@@ -55,16 +55,19 @@ fn planted<F: CurveField>(outsiders: &[Affine<F>], n: usize) {
     if n > 2 {
         good[n / 3] = Affine::INFINITY;
     }
-    assert_eq!(find_outside_subgroup(&good).unwrap(), None, "n = {n}");
-    for bad in outsiders {
-        for place in [0, n / 2, n - 1] {
-            let mut points = good.clone();
-            points[place] = *bad;
-            assert_eq!(find_outside_subgroup(&points).unwrap(), Some(place), "n = {n}, at {place}");
-            // An opposite one that cancels it wherever both share a bucket.
-            let other = (place + 1) % n;
-            points[other] = -*bad;
-            assert_eq!(find_outside_subgroup(&points).unwrap(), Some(place.min(other)), "n = {n}, at {place}");
+    let find = |lanes: bool, points: &[Affine<F>]| find_seeded(lanes, points, [n as u8; 32]).unwrap();
+    for lanes in backends() {
+        assert_eq!(find(lanes, &good), None, "n = {n}");
+        for bad in outsiders {
+            for place in [0, n / 2, n - 1] {
+                let mut points = good.clone();
+                points[place] = *bad;
+                assert_eq!(find(lanes, &points), Some(place), "n = {n}, at {place}");
+                // An opposite one that cancels it wherever both share a bucket.
+                let other = (place + 1) % n;
+                points[other] = -*bad;
+                assert_eq!(find(lanes, &points), Some(place.min(other)), "n = {n}, at {place}");
+            }
         }
     }
 }
@@ -104,7 +107,9 @@ fn the_outcome_is_the_same_for_any_threads_and_seed() {
     points[1234] = outsider_g1();
     for threads in [0, 1, 3] {
         for seed in 0..20 {
-            assert_eq!(in_pool(threads, || find_seeded(&points, [seed; 32])).unwrap(), Some(1234));
+            for lanes in backends() {
+                assert_eq!(in_pool(threads, || find_seeded(lanes, &points, [seed; 32])).unwrap(), Some(1234));
+            }
         }
     }
 }

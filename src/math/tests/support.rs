@@ -3,6 +3,7 @@
 use crate::math::curve::{Affine, CurveField, Jacobian};
 use crate::math::field::Field;
 use crate::math::fr::{Fr, Scalar};
+use crate::math::simd;
 
 /// SplitMix64: small, repeatable.
 pub struct Random(pub u64);
@@ -76,6 +77,11 @@ pub fn scalar_zoo() -> Vec<Scalar> {
     let powers = std::iter::successors(Some(Fr::ONE), |x| Some(x.double())).take(255);
     zoo.extend(powers.flat_map(|x| [x, x - Fr::ONE, -x]));
     zoo.iter().map(Fr::to_canonical).collect()
+}
+
+/// Without lanes, and on them where this machine has them.
+pub fn backends() -> impl Iterator<Item = bool> {
+    [false, true].into_iter().filter(|lanes| !lanes || simd::available())
 }
 
 /// Runs in a pool of this many threads, or outside any pool for 0.
