@@ -26,6 +26,8 @@ const LEAST_ON_LANES: usize = 256;
 /// Errors: `Invalid` if there are more values than the domain has elements; `NoMemory`.
 pub fn quotient(domain: &Domain, a: Vec<Fr>, b: Vec<Fr>) -> Result<Vec<Fr>> {
     let d = domain.size();
+    // Both belong to what wipes them before either may be an error.
+    let (a, b) = (Secret(a), Secret(b));
     let (mut a, mut b) = (padded("a", a, d)?, padded("b", b, d)?);
     let mut u = Secret::default();
     reserve(&mut u, d, "the quotient")?;
@@ -92,8 +94,7 @@ pub fn first_unsatisfied(a: &[Fr], b: &[Fr], c: &[Fr]) -> Option<usize> {
 }
 
 /// The values with zeros up to the domain's size. A vector that has to move leaves no copy behind.
-fn padded(name: &str, values: Vec<Fr>, d: usize) -> Result<Secret> {
-    let mut values = Secret(values);
+fn padded(name: &str, mut values: Secret, d: usize) -> Result<Secret> {
     if values.len() > d {
         return Err(Error::invalid(format!("{} values of {name} on a domain of {d}", values.len())));
     }

@@ -6,7 +6,7 @@
 //! share their factors; the last pass has rows of neighbours, transposed eight by eight for its last three levels.
 //!
 //! Bounds: a forward pass starts below r. A level adds 2 r; where two levels have only factors of one they lead from 3 r to 10 r, or
-//! 12.1 r with AVX2. So after twelve levels values are below 31 r, and limbs hold 35 r. A backward pass keeps below
+//! 14.1 r with AVX2. So after twelve levels values are below 33 r, and limbs hold 35 r. A backward pass keeps below
 //! [`ScalarLanes::BACKWARD`] r.
 
 use zeroize::Zeroizing;
