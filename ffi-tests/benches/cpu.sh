@@ -5,12 +5,19 @@
 #   run.sh sapling                  the whole proofs alone
 #   run.sh tuning [OPTION...]       widths of windows, what endomorphisms could give, skewed scalars: see src/tuning.rs
 set -euo pipefail
+usage() { sed -n '2,6s/^# \?//p' "$0"; }
+case "${1:-}" in -h | --help) usage; exit ;; -*) usage >&2; exit 2 ;; esac
 cd "$(dirname "$0")"
+# What goes to the folder for temporary files is removed however this ends.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 whole_proofs() {
+  echo "whole proofs of Sapling's circuits against bellman, some minutes:"
   for threads in 2 1; do ./sapling-bench --library ./libgroth16.so --threads $threads; done
 }
 if [ "${1:-}" = sapling ]; then whole_proofs; exit; fi
-if [ "${1:-}" = tuning ]; then exec ./tuning-bench "${@:2}"; fi
+if [ "${1:-}" = tuning ]; then ./tuning-bench "${@:2}"; exit; fi
 sizes=${1:-12..18}
 shift || true
 options=(--sizes "$sizes")

@@ -1,6 +1,6 @@
 //! The CPU kernels against their peers, in one run on one machine: multi-scalar multiplications in both groups and transforms, of
 //! this library, blst, arkworks, halo2curves, bellman and gnark-crypto. A line `RATIO name value` a claim, value = how many
-//! times faster than the peer; a table of all times in milliseconds; with --svg a plot.
+//! times faster than the peer, with both times; with --svg a plot.
 //!
 //! Arguments: --gnark PROGRAM (of gnark-crypto/, built), --threads N (1), --runs N (3), --sizes FROM..TO (12..18, logarithms),
 //! --peers A,B (only these of gnark, blst, ark, halo2curves, bellman; all), --witness FILE.wtns (real scalars beside the made ones),
@@ -42,6 +42,16 @@ struct Options {
     filters: Vec<String>,
 }
 
+const USAGE: &str = "cpu-bench [OPTION...] [NAME...]: the CPU kernels against their peers, one line RATIO a claim
+  --gnark PROGRAM     gnark-crypto's program (of gnark-crypto/, built)
+  --threads N         threads of each contender (1)
+  --runs N            of which each one's best counts (3)
+  --sizes FROM..TO    logarithms (12..18)
+  --peers A,B         of gnark, blst, ark, halo2curves, bellman only these (all)
+  --witness FILE      real scalars beside the made ones, of an iden3 .wtns file
+  --svg FILE          a plot
+  NAME                only what has this in its name, such as ntt, g2, uniform, 2^16";
+
 fn options() -> Options {
     let mut options = Options {
         gnark: None,
@@ -57,6 +67,10 @@ fn options() -> Options {
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("an option's value");
         match argument.as_str() {
+            "--help" | "-h" => {
+                println!("{USAGE}");
+                std::process::exit(0);
+            }
             "--gnark" => options.gnark = Some(value()),
             "--threads" => options.threads = value().parse().unwrap(),
             "--runs" => options.runs = value().parse().unwrap(),
@@ -68,6 +82,7 @@ fn options() -> Options {
             "--peers" => options.peers = Some(value()),
             "--witness" => options.witness = Some(value()),
             "--svg" => options.svg = Some(value()),
+            other if other.starts_with('-') => panic!("no option {other}; --help has them"),
             _ => options.filters.push(argument),
         }
     }
@@ -333,8 +348,8 @@ fn read_witness(path: &str) -> Vec<Scalar> {
     }
 }
 
-/// Nanoseconds an element over the size, one panel a kind of measurement.
-fn plot(times: &[(String, &'static str, f64)]) -> String {
+/// Nanoseconds an element over the size, one panel a kind of measurement; `what` says of which machine.
+fn plot(times: &[(String, &'static str, f64)], what: &str) -> String {
     const COLOURS: [(&str, &str); 6] = [
         ("ours", "#c0392b"),
         ("gnark", "#2980b9"),
@@ -348,7 +363,7 @@ fn plot(times: &[(String, &'static str, f64)]) -> String {
         let (before, rest) = name.split_once("_2^")?;
         let (log, kind) = rest.split_once('_').unwrap_or((rest, ""));
         let log: u32 = log.parse().ok()?;
-        Some((format!("{before} {kind}"), *contender, log, time * 1e6 / f64::from(1u32 << log)))
+        Some((format!("{before} {kind}").trim().to_owned(), *contender, log, time * 1e6 / f64::from(1u32 << log)))
     };
     let points: Vec<_> = times.iter().filter_map(parse).collect();
     let mut panels: Vec<_> = points.iter().map(|p| p.0.clone()).collect();
@@ -357,29 +372,39 @@ fn plot(times: &[(String, &'static str, f64)]) -> String {
     let (low, high) = points.iter().fold((u32::MAX, 0), |(low, high), p| (low.min(p.2), high.max(p.2)));
     let span = f64::from((high.max(low + 1) - low).max(1));
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"330\" font-family=\"sans-serif\" font-size=\"12\">\n",
-        panels.len() * 300 + 20
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"350\" font-family=\"sans-serif\" font-size=\"12\">\n",
+        panels.len() * 370 + 20
     );
+    let _ = writeln!(svg, "<text x=\"50\" y=\"340\">{what}</text>");
     for (i, panel) in panels.iter().enumerate() {
         let most = points.iter().filter(|p| p.0 == *panel).map(|p| p.3).fold(0.0, f64::max);
-        let left = i as f64 * 300.0 + 50.0;
+        let left = i as f64 * 370.0 + 50.0;
         let x = |log: u32| left + f64::from(log - low) / span * 220.0;
         let y = |time: f64| 280.0 - time / most * 230.0;
         let _ = writeln!(svg, "<text x=\"{left}\" y=\"20\" font-weight=\"bold\">{panel}, ns an element</text>");
         let _ = writeln!(svg, "<path d=\"M{left} 45V280H{}\" fill=\"none\" stroke=\"black\"/>", left + 230.0);
-        let _ = writeln!(svg, "<text x=\"{}\" y=\"54\" text-anchor=\"end\">{most:.0}</text>", left - 4.0);
+        for part in [0.0, 0.5, 1.0] {
+            let (value, y) = (part * most, y(part * most) + 4.0);
+            let _ = writeln!(svg, "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{value:.0}</text>", left - 4.0);
+        }
         for log in low..=high {
             let _ = writeln!(svg, "<text x=\"{}\" y=\"298\" text-anchor=\"middle\">2^{log}</text>", x(log));
         }
+        // Names at the lines' ends, moved apart where they would meet.
+        let mut names: Vec<(f64, f64, &str, &str)> = Vec::new();
         for (contender, colour) in COLOURS {
             let line: Vec<_> = points.iter().filter(|p| p.0 == *panel && p.1 == contender).collect();
             let Some(last) = line.last() else { continue };
             let path: Vec<_> = line.iter().map(|p| format!("{:.1},{:.1}", x(p.2), y(p.3))).collect();
             let path = path.join(" ");
             let _ = writeln!(svg, "<polyline points=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>");
-            let place = (x(last.2) + 4.0, y(last.3) - 3.0);
-            let _ =
-                writeln!(svg, "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">{contender}</text>", place.0, place.1);
+            names.push((y(last.3) + 4.0, x(last.2) + 4.0, contender, colour));
+        }
+        names.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut lowest = f64::INFINITY;
+        for (y, x, contender, colour) in names {
+            lowest = y.min(lowest - 13.0);
+            let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{lowest:.1}\" fill=\"{colour}\">{contender}</text>");
         }
     }
     svg.push_str("</svg>\n");
@@ -392,6 +417,9 @@ fn main() {
     rayon::ThreadPoolBuilder::new().num_threads(options.threads).build_global().unwrap();
     let gnark = options.gnark.as_deref().map(Gnark::start);
     println!("vector instructions: {}", groth16::math::simd::instructions());
+    if options.threads > 1 && options.peers.as_ref().is_none_or(|peers| peers.contains("blst")) {
+        println!("blst: on one thread only, as it starts threads of its own");
+    }
     let (sizes, witness) = (options.sizes.clone(), options.witness.as_deref().map(read_witness));
     let mut bench = Bench { options, gnark, times: Vec::new() };
     for log in sizes.clone() {
@@ -407,7 +435,8 @@ fn main() {
         bench_msm::<Fp2>(&mut bench, &scalars.len().to_string(), "real", &scalars);
     }
     if let Some(path) = &bench.options.svg {
-        std::fs::write(path, plot(&bench.times)).unwrap();
-        println!("plot: {path}");
+        let (threads, lanes) = (bench.options.threads, groth16::math::simd::instructions());
+        std::fs::write(path, plot(&bench.times, &format!("threads: {threads}; vector instructions: {lanes}"))).unwrap();
+        println!("plot: {}", std::fs::canonicalize(path).unwrap().display());
     }
 }
