@@ -52,7 +52,8 @@ const USAGE: &str = "cpu-bench [OPTION...] [NAME...]: the CPU kernels against th
   --svg FILE          a plot
   NAME                only what has this in its name, such as ntt, g2, uniform, 2^16";
 
-fn options() -> Options {
+/// What the arguments ask for; `None` for help.
+fn options() -> Option<Options> {
     let mut options = Options {
         gnark: None,
         threads: 1,
@@ -67,10 +68,7 @@ fn options() -> Options {
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("an option's value");
         match argument.as_str() {
-            "--help" | "-h" => {
-                println!("{USAGE}");
-                std::process::exit(0);
-            }
+            "--help" | "-h" => return None,
             "--gnark" => options.gnark = Some(value()),
             "--threads" => options.threads = value().parse().unwrap(),
             "--runs" => options.runs = value().parse().unwrap(),
@@ -86,7 +84,7 @@ fn options() -> Options {
             _ => options.filters.push(argument),
         }
     }
-    options
+    Some(options)
 }
 
 /// gnark-crypto's program.
@@ -412,7 +410,7 @@ fn plot(times: &[(String, &'static str, f64)], what: &str) -> String {
 }
 
 fn main() {
-    let options = options();
+    let Some(options) = options() else { return println!("{USAGE}") };
     // bellman and others take the global pool where they are not told another.
     rayon::ThreadPoolBuilder::new().num_threads(options.threads).build_global().unwrap();
     let gnark = options.gnark.as_deref().map(Gnark::start);
