@@ -311,6 +311,29 @@ mod tests {
         assert_eq!(pool.install(|| map_items(vec![(), ()], |()| meet(&arrived))), [true, true]);
     }
 
+    /// All other pieces are done while the first one waits for them.
+    #[test]
+    fn a_thread_that_is_held_up_holds_one_piece() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        use std::time::{Duration, Instant};
+
+        let count = 2 * PARTS;
+        let done = AtomicUsize::new(0);
+        let piece = |i: usize| {
+            if i > 0 {
+                done.fetch_add(1, Ordering::SeqCst);
+                return true;
+            }
+            let end = Instant::now() + Duration::from_secs(20);
+            while done.load(Ordering::SeqCst) < count - 1 && Instant::now() < end {
+                std::thread::yield_now();
+            }
+            done.load(Ordering::SeqCst) == count - 1
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        assert!(pool.install(|| map(count, piece))[0]);
+    }
+
     #[test]
     fn a_panic_reaches_the_caller() {
         everywhere(|| {
