@@ -185,7 +185,7 @@ impl First {
     }
 }
 
-/// A piece size that gives every thread [`PARTS`] pieces of `count` items, and none fewer than `least`.
+/// A piece size that gives every thread a few pieces of `count` items, and none fewer than `least`.
 pub fn piece(count: usize, least: usize) -> usize {
     count.div_ceil(PARTS * threads()).max(least).max(1)
 }
