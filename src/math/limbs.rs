@@ -123,3 +123,21 @@ pub const fn from_hex<const N: usize>(hex: &str) -> [u64; N] {
     }
     out
 }
+
+/// k times a value for k below `K`, from its limbs of `bits` bits; the top limb keeps what is above.
+pub const fn multiples<const N: usize, const K: usize>(value: &[u64; N], bits: u32) -> [[u64; N]; K] {
+    let mut out = [[0; N]; K];
+    let mut k = 1;
+    while k < K {
+        let mut carry = 0;
+        let mut j = 0;
+        while j < N {
+            let sum = out[k - 1][j] + value[j] + carry;
+            carry = sum >> bits;
+            out[k][j] = if j < N - 1 { sum - (carry << bits) } else { sum };
+            j += 1;
+        }
+        k += 1;
+    }
+    out
+}

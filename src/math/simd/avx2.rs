@@ -16,6 +16,7 @@ use zeroize::Zeroize;
 
 use super::lanes::{Lanes, Row, Task};
 use crate::math::fp::MODULUS;
+use crate::math::limbs;
 
 /// Eight words in two registers.
 #[derive(Clone, Copy, Debug)]
@@ -33,23 +34,7 @@ const LIMBS: usize = 14;
 const LOW: u64 = (1 << 28) - 1;
 
 /// Limb j of k p for k = 0 to 8.
-const MULTIPLES: [[u64; LIMBS]; 9] = {
-    let mut out = [[0; LIMBS]; 9];
-    let p = split(&MODULUS);
-    let mut k = 1;
-    while k < 9 {
-        let mut carry = 0;
-        let mut j = 0;
-        while j < LIMBS {
-            let sum = out[k - 1][j] + p[j] + carry;
-            out[k][j] = if j < LIMBS - 1 { sum & LOW } else { sum };
-            carry = sum >> 28;
-            j += 1;
-        }
-        k += 1;
-    }
-    out
-};
+const MULTIPLES: [[u64; LIMBS]; 9] = limbs::multiples(&split(&MODULUS), 28);
 
 /// What each limb of a bound borrows from the next: more than is ever subtracted from it.
 const BORROWED: u64 = 1 << 31;

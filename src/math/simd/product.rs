@@ -34,23 +34,7 @@ pub const fn join(l: &[u64; 8]) -> [u64; 6] {
 }
 
 /// k p for k = 0 to 8, in limbs of 52 bits.
-pub const MULTIPLES: [[u64; 8]; 9] = {
-    let mut out = [[0; 8]; 9];
-    let mut k = 1;
-    while k < 9 {
-        let p = split(&MODULUS);
-        let mut carry = 0;
-        let mut j = 0;
-        while j < 8 {
-            let sum = out[k - 1][j] + p[j] + carry;
-            out[k][j] = if j < 7 { sum & LOW } else { sum };
-            carry = sum >> 52;
-            j += 1;
-        }
-        k += 1;
-    }
-    out
-};
+pub const MULTIPLES: [[u64; 8]; 9] = limbs::multiples(&split(&MODULUS), 52);
 
 /// Limb j of k p as word k of row j, for k = 0 to 7.
 static BY_LIMB: [Row; 8] = {

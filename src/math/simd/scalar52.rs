@@ -25,23 +25,7 @@ const fn split(w: &[u64; 4]) -> [u64; 5] {
 }
 
 /// k r for k = 0 to 31, in limbs of 52 bits.
-const MULTIPLES: [[u64; 5]; 32] = {
-    let mut out = [[0; 5]; 32];
-    let mut k = 1;
-    while k < 32 {
-        let r = split(&MODULUS);
-        let mut carry = 0;
-        let mut j = 0;
-        while j < 5 {
-            let sum = out[k - 1][j] + r[j] + carry;
-            out[k][j] = if j < 4 { sum & LOW } else { sum };
-            carry = sum >> 52;
-            j += 1;
-        }
-        k += 1;
-    }
-    out
-};
+const MULTIPLES: [[u64; 5]; 32] = limbs::multiples(&split(&MODULUS), 52);
 
 /// -1 / r mod 2^52.
 const INVERSE: u64 = limbs::negated_inverse(MODULUS[0]) & LOW;

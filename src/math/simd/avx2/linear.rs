@@ -27,9 +27,10 @@ const TOP_RECIPROCAL: u64 = (1 << 44) / (MULTIPLES[1][LIMBS - 1] + 1);
 /// One register of every limb.
 type Half = [__m256i; LIMBS];
 
+/// The word in every lane.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn word(word: u64) -> __m256i {
+pub fn word(word: u64) -> __m256i {
     _mm256_set1_epi64x(word.cast_signed())
 }
 

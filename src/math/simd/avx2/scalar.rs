@@ -8,11 +8,12 @@ use std::arch::x86_64::*;
 
 use zeroize::Zeroize;
 
-use super::linear::transpose_4;
+use super::linear::{transpose_4, word};
 use super::scalar_product::multiply;
 use super::{Avx2, Row};
 use crate::math::field::Field;
 use crate::math::fr::{Fr, MODULUS};
+use crate::math::limbs;
 use crate::math::simd::scalar::ScalarLanes;
 
 /// Words of a value.
@@ -74,23 +75,7 @@ const fn split(words: &[u64; 4]) -> [u64; LIMBS] {
 }
 
 /// Limb j of k r for k = 0 to 16.
-pub const MULTIPLES: [[u64; LIMBS]; 17] = {
-    let mut out = [[0; LIMBS]; 17];
-    let r = split(&MODULUS);
-    let mut k = 1;
-    while k < 17 {
-        let mut carry = 0;
-        let mut j = 0;
-        while j < LIMBS {
-            let sum = out[k - 1][j] + r[j] + carry;
-            out[k][j] = if j < LIMBS - 1 { sum & LOW } else { sum };
-            carry = sum >> 29;
-            j += 1;
-        }
-        k += 1;
-    }
-    out
-};
+pub const MULTIPLES: [[u64; LIMBS]; 17] = limbs::multiples(&split(&MODULUS), 29);
 
 /// Limbs of -k r, the lower ones not negative, the top one (modulo 2^32) negative.
 const fn negative(k: usize) -> [u64; LIMBS] {
@@ -159,12 +144,6 @@ static REDUCTIONS: Reductions = {
 
 /// 2^54 / (top limb of r + 1): the product with it, shifted, takes a top limb to a quotient by r, rounded down.
 const TOP_RECIPROCAL: u64 = (1 << 54) / (MULTIPLES[1][LIMBS - 1] + 1);
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn word(word: u64) -> __m256i {
-    _mm256_set1_epi64x(word.cast_signed())
-}
 
 #[target_feature(enable = "avx2")]
 #[inline]
